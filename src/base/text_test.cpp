@@ -1,0 +1,26 @@
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kerf {
+namespace {
+
+TEST(Nearest, FindsATypo) { EXPECT_EQ(nearest("softmx", {"sum", "softmax", "relu"}), "softmax"); }
+TEST(Nearest, SaysNothingWhenNothingIsNear) { EXPECT_EQ(nearest("zzzz", {"softmax", "relu"}), ""); }
+
+TEST(DidYouMean, IsEmptyWithoutAGuess) {
+  EXPECT_EQ(did_you_mean("axs", {"axis"}), " (did you mean 'axis'?)");
+  EXPECT_EQ(did_you_mean("q", {"keepdims"}), "");
+}
+
+TEST(Split, KeepsEmptyParts) { EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"})); }
+TEST(Trim, RemovesBothEnds) { EXPECT_EQ(trim("  a b\n"), "a b"); }
+
+TEST(IsIdentifier, RefusesDigitsFirstAndEmpty) {
+  EXPECT_TRUE(is_identifier("_x1"));
+  EXPECT_FALSE(is_identifier("1x"));
+  EXPECT_FALSE(is_identifier(""));
+}
+
+}  // namespace
+}  // namespace kerf

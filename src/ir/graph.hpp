@@ -1,0 +1,128 @@
+#pragma once
+// The op graph: what a task computes, as a list of nodes in dependency order.
+//
+// The front-end knows about a hundred functions (softmax, layer_norm, cross_entropy, ...); all of them are expanded
+// into the closed set of primitive kinds below when the expression is parsed. The interpreter, the code generator,
+// the error bound and the cost model each handle these kinds and nothing else, which is what keeps them in step.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/dim.hpp"
+#include "ir/dtype.hpp"
+
+namespace kerf::ir {
+
+using NodeId = int;  ///< index into Graph::nodes; arguments always have smaller ids
+
+/// Elementwise operators. Arguments broadcast as in NumPy (shapes aligned right; an extent that is literally 1
+/// stretches). Results of comparisons and logic are bool. `cast` converts to the node's dtype (float to integer
+/// truncates, anything to bool is != 0). All arguments of arithmetic operators have the node's dtype (the builder
+/// inserts casts); comparison arguments have one common dtype; `select`'s first argument is bool.
+enum class MapOp {
+  add, sub, mul, div, floor_div, remainder, pow, minimum, maximum,           // binary; minimum/maximum propagate NaN
+  neg, abs, sign, floor, ceil, round, trunc,                                 // unary; round is half to even
+  exp, exp2, expm1, log, log2, log1p, sqrt, rsqrt, reciprocal,
+  sin, cos, tan, tanh, sigmoid, erf,
+  less, less_equal, greater, greater_equal, equal, not_equal,                // binary -> bool
+  logical_and, logical_or, logical_xor, logical_not,                        // bool -> bool
+  is_nan,                                                                   // unary -> bool
+  select,                                                                   // (condition, if true, if false)
+  cast,
+};
+std::string_view map_op_name(MapOp op);  ///< "add", "select"; stable
+int map_op_arity(MapOp op);
+
+enum class ReduceOp { sum, prod, max, min, argmax, argmin, any, all };
+std::string_view reduce_op_name(ReduceOp op);
+
+struct InputAttr { std::string name; };
+struct ConstantAttr { double value = 0; };                       ///< shape []; bool: 0 or 1; exact for integers < 2^53
+struct IotaAttr { int axis = 0; };                               ///< value = index along `axis`; dtype i64 or a float
+struct MapAttr { MapOp op = MapOp::add; };
+struct ReshapeAttr {};                                           ///< same elements in row-major order
+
+/// out[i...] = in[j...] with, for each input axis d, j_d = offset + sum(stride * i_axis); when `modulo` is set, j_d is
+/// reduced into [0, modulo). With `fill`, an index outside the input yields the fill value (padding); without it every
+/// index is inside by construction. Covers transpose, slice, flip, roll, broadcast, expand, pad, diagonal.
+struct ViewAttr {
+  struct Term { int axis = 0; std::int64_t stride = 1; };
+  struct AxisMap { Dim offset; std::vector<Term> terms; std::optional<Dim> modulo; };
+  std::vector<AxisMap> axes;                                     ///< one per input axis
+  std::optional<double> fill;
+};
+
+struct ConcatAttr { int axis = 0; };                             ///< any number of arguments
+
+/// Reduces `axes` (sorted, distinct, non-negative). max/min propagate NaN. argmax/argmin (exactly one axis, dtype i64)
+/// give the first index of the extreme; a NaN counts as the extreme, the first NaN wins. any/all: bool. The empty sum is
+/// 0, the empty product 1, empty max/min/arg is refused when shapes are known. With keepdims the axes stay with extent 1.
+struct ReduceAttr { ReduceOp op = ReduceOp::sum; std::vector<int> axes; bool keepdims = false; };
+
+enum class ScanOp { sum, prod, max, min };
+/// Running value along `axis`: inclusive, or exclusive (starts with the identity); `reverse` runs from the end.
+struct ScanAttr { ScanOp op = ScanOp::sum; int axis = 0; bool exclusive = false; bool reverse = false; };
+
+/// Sum over products of two operands, as a two-operand einsum: every axis of lhs, rhs and out carries a label; labels
+/// missing from `out` are summed. Labels within one operand are distinct. matmul is lhs {0,1} rhs {1,2} out {0,2}.
+struct ContractAttr { std::vector<int> lhs, rhs, out; };
+
+/// N-d cross-correlation, layouts [batch, channels, spatial...]; args: x, w. Forward: w is [out, in/groups, k...].
+/// Transposed: w is [in, out/groups, k...] and the output extent is (n-1)*stride - 2*padding + dilation*(k-1) +
+/// output_padding + 1. Vectors have one entry per spatial axis. Bias is a separate add.
+struct ConvAttr {
+  std::vector<std::int64_t> stride, padding, dilation, output_padding;
+  std::int64_t groups = 1;
+  bool transposed = false;
+};
+
+enum class PoolOp { max, sum };
+/// Windowed reduction over the trailing kernel.size() axes. Padding never contributes (max: as -inf; sum: as 0).
+/// The output extent is in the node's shape (it carries ceil_mode). Windows may reach past the padded end.
+struct PoolAttr { PoolOp op = PoolOp::max; std::vector<std::int64_t> kernel, stride, padding, dilation; };
+
+/// As PoolAttr over the trailing `rank` axes with the window [floor(i*n/m), ceil((i+1)*n/m)) for output i of m.
+struct AdaptivePoolAttr { PoolOp op = PoolOp::sum; int rank = 2; };
+
+using Attr = std::variant<InputAttr, ConstantAttr, IotaAttr, MapAttr, ReshapeAttr, ViewAttr, ConcatAttr, ReduceAttr,
+                          ScanAttr, ContractAttr, ConvAttr, PoolAttr, AdaptivePoolAttr>;
+
+struct Node {
+  Attr attr;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::vector<NodeId> args;
+  std::string origin;  ///< the front-end function this node came from, with its occurrence: "softmax#2"; may be empty
+};
+
+struct NamedNode {
+  std::string name;
+  NodeId node = 0;
+};
+
+/// Nodes in dependency order; `inputs` in task order (each an input node, used or not); `outputs` in declared order.
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<NamedNode> inputs;
+  std::vector<NamedNode> outputs;
+
+  const Node& operator[](NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+};
+
+/// The attribute of a known kind; a bug if the node is of another kind.
+template <class T>
+const T& attr(const Node& node) { return std::get<T>(node.attr); }
+template <class T>
+bool is(const Node& node) { return std::holds_alternative<T>(node.attr); }
+
+/// Without the nodes that no output needs; inputs stay. Common subexpressions are merged and constants folded.
+Graph simplify(const Graph& graph);
+
+/// One line per node, for people and tests.
+std::string to_string(const Graph& graph);
+
+}  // namespace kerf::ir
