@@ -1,0 +1,102 @@
+#pragma once
+// A device, seen from the judge. Candidates run in worker processes started by exec; a crash, an illegal address or a hang
+// ends only that worker. The judge's process never loads a driver and never maps candidate code.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "ir/dim.hpp"
+#include "model/artifact.hpp"
+#include "model/candidate.hpp"
+#include "oracle/compare.hpp"
+#include "oracle/dataset.hpp"
+
+namespace kerf {
+
+struct DeviceFacts {
+  std::string id;                   ///< "cpu", "opencl:0", "cuda:0"; as accepted by --device
+  std::string name;                 ///< the vendor's name: "NVIDIA H200"
+  std::string driver;               ///< driver or runtime with version; part of every cache key
+  std::string arch;                 ///< what the compiler is told: "sm_90", "x86-64-native", "OpenCL C 1.2"
+  int compute_units = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t cache_bytes = 0;     ///< last-level cache: rotation must exceed it
+  std::int64_t max_threads_per_block = 0;   ///< 0: no such limit
+  std::int64_t max_shared_bytes = 0;        ///< per block, opt-in limit; 0: unknown
+};
+
+enum class BufferRole { input, output };
+struct BufferSpec {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  BufferRole role = BufferRole::input;
+};
+
+/// The buffers of one problem instance, `slots` times at different addresses. Every buffer is surrounded by red zones.
+struct ProblemLayout {
+  std::vector<BufferSpec> buffers;  ///< inputs, then outputs, in task order
+  int slots = 1;
+};
+
+/// Outputs and scratch are filled with one of two NaN-like byte patterns before a checked call.
+enum class Poison : std::uint8_t { a = 0xA7, b = 0xFF };  // 0xFFFFFFFF and 0xA7A7A7A7: as f32 a NaN and a tiny negative
+
+struct Timing {
+  double device_us = 0;   ///< by the device's own clock, whole batch; 0 when it has none (then host time is the time)
+  double host_us = 0;     ///< by the judge's clock around the batch
+};
+struct Fault {
+  enum class Kind { crashed, timed_out, forbidden } kind = Kind::crashed;  ///< forbidden: the sandbox refused an action
+  std::string message;
+};
+using RunOutcome = std::variant<Timing, Fault>;
+
+/// What a checked slot looked like after a call.
+struct SlotReport {
+  std::vector<oracle::CompareStats> outputs;   ///< one per output
+  std::vector<std::string> changed_inputs;     ///< inputs whose bytes differ from the data set
+  std::vector<std::string> broken_red_zones;   ///< buffers (scratch too) with writes outside their bounds
+};
+
+using KernelHandle = int;
+
+/// One problem on one device: buffers, data, and any number of loaded kernels that are run on them. Not thread-safe.
+/// After a Fault the worker has been replaced: every handle is void and must be loaded again.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+
+  /// Loads compiled code with its launch plan evaluated under `constants` (shape symbols and tunables). A kernel that the
+  /// device refuses (too many resources, unknown entry point) or that faults while loading is a Fault, not an Error.
+  virtual Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan& plan,
+                                                         const Bindings& constants) = 0;
+  virtual void unload(KernelHandle kernel) = 0;
+
+  /// Copies the data set's inputs into the slot and poisons its outputs, red zones and all scratch.
+  virtual Status stage(int slot, const oracle::DataSet& data, Poison poison) = 0;
+
+  /// Runs the kernel once per listed slot, in order, as one timed batch. `limit` is wall-clock; past it the worker is killed.
+  virtual Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) = 0;
+
+  /// Compares the slot with the data set it was staged from: outputs, inputs unchanged, red zones intact.
+  virtual Result<SlotReport> check(int slot, const oracle::DataSet& data) = 0;
+
+  /// Copies one output (index among outputs) out of a slot, for evidence and for comparing two poison runs.
+  virtual Result<ir::HostTensor> read_output(int slot, int output) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceFacts& facts() const = 0;
+  virtual Result<std::unique_ptr<Bench>> open(const ProblemLayout& layout) = 0;
+};
+
+}  // namespace kerf

@@ -1,0 +1,92 @@
+#pragma once
+// The outcome of judging a candidate. Field names of the JSON form are stable (docs/formats.md).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/dim.hpp"
+
+namespace kerf {
+
+inline constexpr int kEvaluationSchema = 1;
+
+/// A time in microseconds: median of `samples` with its 95 % interval.
+struct TimeEstimate {
+  double median = 0, low = 0, high = 0;
+  int samples = 0;
+};
+
+struct Speedup {
+  std::string vs;                     ///< the baseline's name
+  double ratio = 0, low = 0, high = 0;
+};
+
+struct SpeedOfLight {
+  double floor_us = 0;
+  double fraction = 0;                ///< floor / time
+  std::string bound;                  ///< "memory" or "compute"
+};
+
+/// Timings of one shape set.
+struct ShapeMeasurement {
+  std::string shape;
+  double weight = 1;
+  TimeEstimate time;
+  std::map<std::string, TimeEstimate> baselines;
+  std::map<std::string, Speedup> speedups;      ///< per baseline, from paired samples
+  std::optional<SpeedOfLight> speed_of_light;   ///< absent without calibration
+};
+
+struct Measurement {
+  std::vector<ShapeMeasurement> shapes;  ///< the timed ones
+  Speedup speedup;                       ///< combined over shapes, against the strongest baseline
+};
+
+/// Where and how an output is wrong.
+struct WrongEvidence {
+  std::string output, shape, distribution;
+  std::int64_t wrong = 0, total = 0;
+  std::vector<std::int64_t> worst_index;
+  double expected = 0, actual = 0, tolerance = 0;
+  std::vector<std::int64_t> box_low, box_high;   ///< bounding box of the wrong elements, both ends included
+};
+
+struct BuildFailed { std::string shape, log; };
+struct WrongResult { std::string gate, message; std::optional<WrongEvidence> evidence; };
+struct Crashed { std::string gate, message; };
+struct TimedOut { std::string gate, message; };
+struct Rejected { std::string gate, message; };
+
+using Outcome = std::variant<Measurement, BuildFailed, WrongResult, Crashed, TimedOut, Rejected>;
+
+/// "measured", "build_failed", "wrong_result", "crashed", "timed_out", "rejected".
+std::string outcome_name(const Outcome& outcome);
+/// The gate that refused the candidate; "" for a measured one.
+std::string outcome_gate(const Outcome& outcome);
+/// What was seen, in one or a few lines; "" for a measured one.
+std::string outcome_message(const Outcome& outcome);
+
+/// Milliseconds spent per tier, in the order they ran.
+struct TierTime {
+  std::string tier;
+  double ms = 0;
+};
+
+struct Evaluation {
+  std::string task, task_id, target, device;
+  std::string candidate, candidate_id;
+  std::string toolchain;                 ///< versions of compiler, driver and Kerf; part of the cache key
+  Bindings tunables;
+  Outcome outcome;
+  std::vector<TierTime> tiers;
+  std::vector<std::string> notes;        ///< e.g. a distribution that was left out, and why
+  bool from_cache = false;
+};
+
+std::string to_json(const Evaluation& evaluation, int indent = -1);
+
+}  // namespace kerf

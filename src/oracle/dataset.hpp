@@ -1,0 +1,22 @@
+#pragma once
+// Inputs together with what the outputs must be. Made by the judge before any candidate is loaded, never mapped into a
+// candidate's process (the inputs are copied in; expected values and bounds stay here, or masked on a device).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/tensor.hpp"
+
+namespace kerf::oracle {
+
+struct DataSet {
+  std::uint64_t id = 0;                        ///< unique within the process: cache key for uploads
+  std::string shape, distribution;             ///< names, for evidence
+  std::vector<ir::HostTensor> inputs;          ///< in task order, storage dtype
+  std::vector<ir::HostTensor> expected;        ///< one per output: f64 for floats, i64 for integers, bool
+  std::vector<ir::HostTensor> bound;           ///< one per output: f64 absolute error bound; +inf: not compared
+  bool nan_is_free = false;                    ///< where NaN is expected, anything is accepted (see docs/verification.md)
+};
+
+}  // namespace kerf::oracle
