@@ -45,8 +45,9 @@ struct ProblemLayout {
   int slots = 1;
 };
 
-/// Outputs and scratch are filled with one of two NaN-like byte patterns before a checked call.
-enum class Poison : std::uint8_t { a = 0xA7, b = 0xFF };  // 0xFFFFFFFF and 0xA7A7A7A7: as f32 a NaN and a tiny negative
+/// Outputs and scratch are filled with one of two patterns of 16-bit words before a checked call; both are NaN in every float
+/// type, with different bits.
+enum class Poison : std::uint16_t { a = 0xFFFF, b = 0x7FFF };
 
 struct Timing {
   double device_us = 0;   ///< by the device's own clock, whole batch; 0 when it has none (then host time is the time)
