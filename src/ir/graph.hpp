@@ -119,6 +119,9 @@ const T& attr(const Node& node) { return std::get<T>(node.attr); }
 template <class T>
 bool is(const Node& node) { return std::holds_alternative<T>(node.attr); }
 
+/// Text that two nodes share exactly when they apply the same operation to the same arguments; `origin` is left out.
+std::string structural_key(const Node& node);
+
 /// Without the nodes that no output needs; inputs stay. Common subexpressions are merged and constants folded.
 Graph simplify(const Graph& graph);
 
