@@ -19,6 +19,7 @@ struct CompareStats {
   std::int64_t wrong = 0;
   std::int64_t worst = -1;          ///< flat index of the element with the largest error over tolerance; -1: none compared
   double worst_ratio = 0;           ///< its |error| / tolerance; +inf for a NaN or infinity mismatch
+  double worst_expected = 0, worst_actual = 0, worst_bound = 0;  ///< of that element, for evidence
   double sum_squares = 0;           ///< of |error| / bound over compared finite elements with bound > 0
   std::int64_t squares_count = 0;   ///< how many elements entered sum_squares
 };

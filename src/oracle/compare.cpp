@@ -1,0 +1,188 @@
+#include "oracle/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "base/parallel.hpp"
+
+namespace kerf::oracle {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Largest finite value of a float storage type: beyond it, infinity is the right answer.
+double largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return std::numeric_limits<float>::max();
+    case DType::f16: return 65504;
+    case DType::bf16: return 0x1.FEp127;
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
+/// Error of one float element over its tolerance: <= 1 passes, +inf is a NaN or infinity mismatch.
+struct Judged {
+  bool compared = true;
+  double ratio = 0;       // |error| / tolerance
+  double normalised = -1; // |error| / bound; -1 where the bound is zero or the values are not finite
+};
+
+Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free) {
+  if (bound == kInfinity) return {false, 0, -1};
+  if (std::isnan(expected)) {
+    if (nan_is_free) return {false, 0, -1};
+    return {true, std::isnan(actual) ? 0 : kInfinity, -1};
+  }
+  if (std::isnan(actual)) return {true, kInfinity, -1};
+  const double allowed = tolerance(std::isnan(bound) ? 0 : bound);
+  if (std::fabs(expected) > largest) {  // overflows the storage type; its largest value may still be within tolerance
+    if (std::isinf(actual) && std::signbit(actual) == std::signbit(expected)) return {true, 0, -1};
+    if (std::isinf(expected)) return {true, kInfinity, -1};
+  }
+  if (std::isinf(actual)) {
+    const bool may_overflow = std::signbit(actual) == std::signbit(expected) && std::fabs(expected) + allowed > largest;
+    return {true, may_overflow ? 0 : kInfinity, -1};
+  }
+  const double error = std::fabs(actual - expected);
+  return {true, error == 0 ? 0 : error / allowed, bound > 0 ? error / bound : -1};
+}
+
+Judged judge_integer(std::int64_t actual, std::int64_t expected, double bound) {
+  if (bound == kInfinity) return {false, 0, -1};
+  return {true, actual == expected ? 0 : kInfinity, -1};
+}
+
+std::int64_t load_integer(DType dtype, const std::byte* data, std::int64_t i) {
+  if (dtype == DType::i64) {
+    std::int64_t value;
+    std::memcpy(&value, data + i * 8, 8);
+    return value;
+  }
+  if (dtype == DType::i32) {
+    std::int32_t value;
+    std::memcpy(&value, data + i * 4, 4);
+    return value;
+  }
+  return static_cast<std::int64_t>(std::to_integer<unsigned char>(data[i]));
+}
+
+/// One element of any type. Bools must be exactly 0 or 1.
+Judged judge(DType dtype, const std::byte* actual, const ir::HostTensor& expected, const ir::HostTensor& bound,
+             double largest, bool nan_is_free, std::int64_t i) {
+  const double b = bound.as<double>()[i];
+  if (is_float(dtype)) {
+    const double value = load_element(dtype, actual, static_cast<std::size_t>(i));
+    return judge_float(value, expected.as<double>()[i], b, largest, nan_is_free);
+  }
+  return judge_integer(load_integer(dtype, actual, i), load_integer(expected.dtype, expected.bytes.data(), i), b);
+}
+
+void merge(CompareStats& into, const CompareStats& part) {
+  into.compared += part.compared;
+  into.wrong += part.wrong;
+  into.sum_squares += part.sum_squares;
+  into.squares_count += part.squares_count;
+  if (part.worst >= 0 && (into.worst < 0 || part.worst_ratio > into.worst_ratio ||
+                          (part.worst_ratio == into.worst_ratio && part.worst < into.worst))) {
+    into.worst = part.worst;
+    into.worst_ratio = part.worst_ratio;
+  }
+}
+
+/// The common case, f32 within finite range, without a branch the compiler cannot vectorise.
+bool f32_block_is_plainly_right(const float* actual, const double* expected, const double* bound, std::int64_t count,
+                                double& sum_squares, std::int64_t& squares) {
+  double sum = 0;
+  std::int64_t outside = 0, positive = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double error = std::fabs(static_cast<double>(actual[i]) - expected[i]);
+    const double allowed = kBoundFactor * bound[i] + 0x1.0p-140;
+    // NaN anywhere, an infinite bound and every wrong element all land in `outside`.
+    outside += (error <= allowed && bound[i] < 1e300) ? 0 : 1;
+    const double r = bound[i] > 0 ? error / bound[i] : 0;
+    sum += r * r;
+    positive += bound[i] > 0 ? 1 : 0;
+  }
+  if (outside != 0) return false;
+  sum_squares += sum;
+  squares += positive;
+  return true;
+}
+
+}  // namespace
+
+double tolerance(double bound) { return kBoundFactor * bound + 0x1.0p-140; }
+
+CompareStats compare(DType dtype, std::span<const std::byte> actual, const ir::HostTensor& expected,
+                     const ir::HostTensor& bound, bool nan_is_free, int threads) {
+  CompareStats total;
+  total.total = expected.elements();
+  const double largest = largest_finite(dtype);
+  constexpr std::int64_t kBlock = 2048;
+  const std::int64_t blocks = (total.total + kBlock - 1) / kBlock;
+  std::mutex mutex;
+  parallel_for(blocks, 64, threads, [&](std::int64_t first, std::int64_t last) {
+    CompareStats part;
+    for (std::int64_t block = first; block < last; ++block) {
+      const std::int64_t begin = block * kBlock, end = std::min(begin + kBlock, total.total);
+      if (dtype == DType::f32 &&
+          f32_block_is_plainly_right(reinterpret_cast<const float*>(actual.data()) + begin, expected.as<double>() + begin,
+                                     bound.as<double>() + begin, end - begin, part.sum_squares, part.squares_count)) {
+        part.compared += end - begin;
+        if (part.worst < 0) part.worst = begin;
+        continue;
+      }
+      for (std::int64_t i = begin; i < end; ++i) {
+        const Judged j = judge(dtype, actual.data(), expected, bound, largest, nan_is_free, i);
+        if (!j.compared) continue;
+        ++part.compared;
+        if (j.ratio > 1) ++part.wrong;
+        if (part.worst < 0 || j.ratio > part.worst_ratio) {
+          part.worst = i;
+          part.worst_ratio = j.ratio;
+        }
+        if (j.normalised >= 0) {
+          part.sum_squares += j.normalised * j.normalised;
+          ++part.squares_count;
+        }
+      }
+    }
+    const std::lock_guard lock(mutex);
+    merge(total, part);
+  });
+  if (total.worst >= 0) {
+    const auto at = static_cast<std::size_t>(total.worst);
+    total.worst_actual = load_element(dtype, actual.data(), at);
+    total.worst_expected = load_element(expected.dtype, expected.bytes.data(), at);
+    total.worst_bound = bound.as<double>()[at];
+  }
+  return total;
+}
+
+WrongBox wrong_box(DType dtype, std::span<const std::byte> actual, const ir::HostTensor& expected,
+                   const ir::HostTensor& bound, bool nan_is_free) {
+  WrongBox box;
+  const double largest = largest_finite(dtype);
+  const auto rank = expected.shape.size();
+  std::vector<std::int64_t> index(rank, 0);
+  for (std::int64_t i = 0; i < expected.elements(); ++i) {
+    const Judged j = judge(dtype, actual.data(), expected, bound, largest, nan_is_free, i);
+    if (j.compared && j.ratio > 1) {
+      if (box.low.empty() && rank > 0) box.low = box.high = index;
+      for (std::size_t d = 0; d < rank; ++d) {
+        box.low[d] = std::min(box.low[d], index[d]);
+        box.high[d] = std::max(box.high[d], index[d]);
+      }
+    }
+    for (std::size_t d = rank; d-- > 0;) {
+      if (++index[d] < expected.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return box;
+}
+
+}  // namespace kerf::oracle
