@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/result.hpp"
 #include "ir/dim.hpp"
 
 namespace kerf {
@@ -87,6 +89,13 @@ struct Evaluation {
   bool from_cache = false;
 };
 
+/// The timed shape set that stands for the whole measurement where only one fits: the one with the largest weight, the
+/// first among equals. Null when nothing was timed.
+const ShapeMeasurement* main_shape(const Measurement& measurement);
+
+/// The stable JSON form. Text that is not UTF-8 is repaired; numbers that are not finite become null.
 std::string to_json(const Evaluation& evaluation, int indent = -1);
+/// Reads back what `to_json` wrote (null numbers as NaN); an error for other schemas and for anything malformed.
+Result<Evaluation> evaluation_from_json(std::string_view text);
 
 }  // namespace kerf

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/expression.hpp"
@@ -16,6 +17,9 @@ struct ShapeSet {
   std::string name;
   Bindings symbols;
   double weight = 0;
+  std::vector<std::string> targets;  ///< the targets it is used for; empty: all of them
+
+  bool applies_to(std::string_view target) const;
 };
 
 /// The accuracy class a candidate must reach; what an honest implementation of that class achieves is computed per element.
@@ -61,5 +65,9 @@ struct Task {
   std::vector<BaselineSpec> baselines;
   std::string id;                                     ///< SHA-256 of everything that defines the semantics
 };
+
+/// The sets that are used for `target`, in task order. When none of them has a weight the first gets the weight 1, so that
+/// something is timed. Empty when the task has no set for that target.
+std::vector<ShapeSet> shapes_for(const Task& task, std::string_view target);
 
 }  // namespace kerf

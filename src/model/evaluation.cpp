@@ -1,0 +1,49 @@
+#include "model/evaluation.hpp"
+
+#include <type_traits>
+
+namespace kerf {
+
+std::string outcome_name(const Outcome& outcome) {
+  static constexpr const char* kNames[] = {"measured", "build_failed", "wrong_result",
+                                           "crashed",  "timed_out",    "rejected"};
+  static_assert(std::variant_size_v<Outcome> == std::size(kNames));
+  return kNames[outcome.index()];
+}
+
+std::string outcome_gate(const Outcome& outcome) {
+  return std::visit(
+      [](const auto& value) -> std::string {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Measurement>)
+          return "";
+        else if constexpr (std::is_same_v<T, BuildFailed>)
+          return "compile";
+        else
+          return value.gate;
+      },
+      outcome);
+}
+
+std::string outcome_message(const Outcome& outcome) {
+  return std::visit(
+      [](const auto& value) -> std::string {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Measurement>)
+          return "";
+        else if constexpr (std::is_same_v<T, BuildFailed>)
+          return value.log;
+        else
+          return value.message;
+      },
+      outcome);
+}
+
+const ShapeMeasurement* main_shape(const Measurement& measurement) {
+  const ShapeMeasurement* best = nullptr;
+  for (const auto& shape : measurement.shapes)
+    if (best == nullptr || shape.weight > best->weight) best = &shape;
+  return best;
+}
+
+}  // namespace kerf

@@ -1,0 +1,129 @@
+#include "model/evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace kerf {
+namespace {
+
+Evaluation measured() {
+  Evaluation evaluation;
+  evaluation.task = "softmax";
+  evaluation.task_id = "t1";
+  evaluation.target = "cuda";
+  evaluation.device = "NVIDIA H200";
+  evaluation.candidate = "softmax.cu";
+  evaluation.candidate_id = "c1";
+  evaluation.toolchain = "nvrtc 13.0";
+  evaluation.tunables = {{"BLOCK", 256}};
+  Measurement measurement;
+  measurement.shapes.push_back({"small", 1, {1, 0.5, 2, 9}, {}, {}, std::nullopt});
+  measurement.shapes.push_back({"default",
+                                3,
+                                {10, 9.5, 10.5, 30},
+                                {{"naive", {40, 39, 41, 30}}},
+                                {{"naive", {"naive", 4, 3.9, 4.1}}},
+                                SpeedOfLight{5, 0.5, "memory"}});
+  measurement.speedup = {"naive", 4, 3.9, 4.1};
+  evaluation.outcome = measurement;
+  evaluation.tiers = {{"compile", 21.5}};
+  evaluation.notes = {"a note"};
+  return evaluation;
+}
+
+TEST(EvaluationJson, HasTheStableFields) {
+  const auto json = nlohmann::json::parse(to_json(measured()));
+  EXPECT_EQ(json.at("schema"), kEvaluationSchema);
+  EXPECT_EQ(json.at("task"), "softmax");
+  EXPECT_EQ(json.at("target"), "cuda");
+  EXPECT_EQ(json.at("device"), "NVIDIA H200");
+  EXPECT_EQ(json.at("candidate"), "c1");
+  EXPECT_EQ(json.at("outcome"), "measured");
+  EXPECT_FALSE(json.contains("gate"));
+  EXPECT_EQ(json.at("time_us").at("median"), 10);  // of the set with the largest weight
+  EXPECT_EQ(json.at("time_us").at("samples"), 30);
+  EXPECT_EQ(json.at("baselines").at("naive").at("low"), 39);
+  EXPECT_EQ(json.at("speedup").at("vs"), "naive");
+  EXPECT_EQ(json.at("speedup").at("ratio"), 4);
+  EXPECT_EQ(json.at("speed_of_light").at("floor_us"), 5);
+  EXPECT_EQ(json.at("speed_of_light").at("bound"), "memory");
+  EXPECT_TRUE(json.at("cell").is_null());
+  EXPECT_EQ(json.at("tunables").at("BLOCK"), 256);
+  EXPECT_EQ(json.at("toolchain"), "nvrtc 13.0");
+  EXPECT_EQ(json.at("shapes").size(), 2u);
+  EXPECT_EQ(json.at("tiers").at(0).at("tier"), "compile");
+  EXPECT_EQ(json.at("notes").at(0), "a note");
+}
+
+TEST(EvaluationJson, GivesGateMessageAndEvidenceOnFailure) {
+  Evaluation evaluation;
+  WrongEvidence evidence{"y", "tail", "normal", 3, 99, {1, 2}, 1.5, std::nan(""), 1e-6, {0, 0}, {1, 2}};
+  evaluation.outcome = WrongResult{"values", "3 of 99 elements are wrong", evidence};
+  const auto json = nlohmann::json::parse(to_json(evaluation));
+  EXPECT_EQ(json.at("outcome"), "wrong_result");
+  EXPECT_EQ(json.at("gate"), "values");
+  EXPECT_EQ(json.at("message"), "3 of 99 elements are wrong");
+  EXPECT_EQ(json.at("evidence").at("worst_index"), (std::vector<int>{1, 2}));
+  EXPECT_TRUE(json.at("evidence").at("actual").is_null());
+  EXPECT_FALSE(json.contains("time_us"));
+}
+
+TEST(EvaluationJson, ReadsBackWhatItWrote) {
+  std::vector<Evaluation> evaluations(6, measured());
+  evaluations[1].outcome = BuildFailed{"tail", "no such function"};
+  evaluations[2].outcome =
+      WrongResult{"values", "wrong", WrongEvidence{"y", "tail", "normal", 3, 99, {1}, 1, 2, 3, {0}, {1}}};
+  evaluations[3].outcome = Crashed{"run", "signal 11"};
+  evaluations[4].outcome = TimedOut{"run", "2 s"};
+  evaluations[5].outcome = Rejected{"red zone", "wrote outside 'y'"};
+  for (const auto& evaluation : evaluations) {
+    const std::string text = to_json(evaluation);
+    const auto again = evaluation_from_json(text);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(to_json(*again), text);
+    EXPECT_EQ(again->outcome.index(), evaluation.outcome.index());
+  }
+}
+
+TEST(EvaluationJson, WritesNullForNumbersThatAreNotFinite) {
+  auto evaluation = measured();
+  auto& measurement = std::get<Measurement>(evaluation.outcome);
+  measurement.shapes[1].time.high = std::numeric_limits<double>::infinity();
+  measurement.speedup.low = std::nan("");
+  const auto json = nlohmann::json::parse(to_json(evaluation));
+  EXPECT_TRUE(json.at("time_us").at("high").is_null());
+  EXPECT_TRUE(json.at("speedup").at("low").is_null());
+  EXPECT_TRUE(std::isnan(std::get<Measurement>(evaluation_from_json(to_json(evaluation))->outcome).speedup.low));
+}
+
+TEST(EvaluationJson, RepairsTextThatIsNotUtf8) {
+  Evaluation evaluation;
+  evaluation.outcome = BuildFailed{"tail", "bad byte \xff here"};
+  const auto json = nlohmann::json::parse(to_json(evaluation));
+  EXPECT_EQ(json.at("message"), "bad byte \xEF\xBF\xBD here");
+}
+
+TEST(EvaluationJson, RefusesOtherSchemasAndDamagedText) {
+  EXPECT_FALSE(evaluation_from_json("{}"));
+  EXPECT_FALSE(evaluation_from_json("[1"));
+  auto json = nlohmann::json::parse(to_json(measured()));
+  json["schema"] = 99;
+  EXPECT_NE(evaluation_from_json(json.dump()).error().message.find("schema 99"), std::string::npos);
+  json["schema"] = kEvaluationSchema;
+  json["outcome"] = "fine";
+  EXPECT_FALSE(evaluation_from_json(json.dump()));
+}
+
+TEST(Outcome, SpeaksOfItsGate) {
+  EXPECT_EQ(outcome_name(Measurement{}), "measured");
+  EXPECT_EQ(outcome_gate(Measurement{}), "");
+  EXPECT_EQ(outcome_gate(BuildFailed{"s", "log"}), "compile");
+  EXPECT_EQ(outcome_message(BuildFailed{"s", "log"}), "log");
+  EXPECT_EQ(outcome_gate(Rejected{"red zone", "m"}), "red zone");
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,198 @@
+#include "model/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/text.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr std::size_t kMaxNameLength = 64;
+
+// Words no generated declaration may use. "default" is here too: it is a fine name for a shape set, not for a buffer.
+constexpr auto kReserved = std::to_array<std::string_view>({
+    "NULL",
+    "_Alignas",
+    "_Alignof",
+    "_Atomic",
+    "_Bool",
+    "_Complex",
+    "_Generic",
+    "_Imaginary",
+    "_Noreturn",
+    "_Static_assert",
+    "_Thread_local",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "blockDim",
+    "blockIdx",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "complex",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "constant",
+    "continue",
+    "decltype",
+    "default",
+    "defined",
+    "delete",
+    "dim3",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "errno",
+    "event_t",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "generic",
+    "global",
+    "goto",
+    "gridDim",
+    "half",
+    "if",
+    "imaginary",
+    "inline",
+    "int",
+    "kerf",
+    "kernel",
+    "linux",
+    "local",
+    "long",
+    "main",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "pipe",
+    "private",
+    "protected",
+    "ptrdiff_t",
+    "public",
+    "quad",
+    "read_only",
+    "read_write",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "sampler_t",
+    "short",
+    "signed",
+    "size_t",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "std",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "threadIdx",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "uchar",
+    "uint",
+    "uintptr_t",
+    "ulong",
+    "uniform",
+    "union",
+    "unix",
+    "unsigned",
+    "ushort",
+    "using",
+    "vec_step",
+    "virtual",
+    "void",
+    "volatile",
+    "warpSize",
+    "wchar_t",
+    "while",
+    "write_only",
+    "xor",
+    "xor_eq",
+});
+
+// OpenCL C and CUDA vector types: float4, uchar16, ...
+bool is_vector_type(std::string_view word) {
+  const auto digits = word.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return false;
+  constexpr auto kBases = std::to_array<std::string_view>({"char", "double", "float", "half", "int", "long", "longlong",
+                                                           "short", "uchar", "uint", "ulong", "ulonglong", "ushort"});
+  constexpr auto kWidths = std::to_array<std::string_view>({"1", "16", "2", "3", "4", "8"});
+  return std::find(kBases.begin(), kBases.end(), word.substr(0, digits)) != kBases.end() &&
+         std::find(kWidths.begin(), kWidths.end(), word.substr(digits)) != kWidths.end();
+}
+
+}  // namespace
+
+bool is_reserved_word(std::string_view word) {
+  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end() || is_vector_type(word);
+}
+
+Status check_name(std::string_view what, std::string_view name) {
+  if (!is_identifier(name))
+    return fail(Errc::invalid_input,
+                fmt::format("{} '{}' is not a name: use letters, digits and '_', not starting with a digit", what,
+                            name.substr(0, kMaxNameLength)));
+  if (name.size() > kMaxNameLength)
+    return fail(Errc::invalid_input, fmt::format("{} '{}...' is longer than {} characters", what,
+                                                 name.substr(0, kMaxNameLength / 2), kMaxNameLength));
+  if (is_reserved_word(name))
+    return fail(Errc::invalid_input,
+                fmt::format("{} '{}' is a reserved word of C++, CUDA or OpenCL C; choose another name", what, name));
+  if (name.starts_with("__") ||
+      (name[0] == '_' && name.size() > 1 && std::isupper(static_cast<unsigned char>(name[1]))) ||
+      name.starts_with("kerf_"))
+    return fail(
+        Errc::invalid_input,
+        fmt::format("{} '{}' starts with a prefix that compilers or kerf reserve; choose another name", what, name));
+  return {};
+}
+
+}  // namespace kerf

@@ -1,0 +1,43 @@
+#include "model/task.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace kerf {
+namespace {
+
+constexpr std::array<std::pair<Precision, std::string_view>, 5> kPrecisions{{{Precision::f64, "f64"},
+                                                                             {Precision::f32, "f32"},
+                                                                             {Precision::tf32, "tf32"},
+                                                                             {Precision::f16, "f16"},
+                                                                             {Precision::bf16, "bf16"}}};
+
+}  // namespace
+
+std::string_view precision_name(Precision precision) {
+  for (const auto& [value, name] : kPrecisions)
+    if (value == precision) return name;
+  return "";
+}
+
+std::optional<Precision> precision_from_name(std::string_view name) {
+  for (const auto& [value, known] : kPrecisions)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+bool ShapeSet::applies_to(std::string_view target) const {
+  return targets.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
+}
+
+std::vector<ShapeSet> shapes_for(const Task& task, std::string_view target) {
+  std::vector<ShapeSet> sets;
+  for (const auto& set : task.shapes)
+    if (set.applies_to(target)) sets.push_back(set);
+  const bool timed = std::any_of(sets.begin(), sets.end(), [](const ShapeSet& set) { return set.weight > 0; });
+  if (!timed && !sets.empty()) sets.front().weight = 1;
+  return sets;
+}
+
+}  // namespace kerf
