@@ -1,0 +1,42 @@
+#pragma once
+// Text of one kernel body: indented lines, local variables, and a memory of what the open blocks already computed.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kerf::codegen {
+
+class Code {
+ public:
+  /// Fresh names avoid `reserved`, which must outlive this.
+  Code(int indent, const std::set<std::string>& reserved) : base_indent_(indent), reserved_(&reserved), scopes_(1) {}
+
+  void line(const std::string& text);
+  void open(const std::string& text);  ///< "for (...)": adds the brace and begins a block
+  void close();                        ///< ends the innermost block
+
+  /// A constant local variable holding `expression`; the same expression seen in an open block gives the same variable.
+  /// A plain name or number is returned as it is.
+  std::string let(const std::string& type, const std::string& expression);
+  /// A fresh variable that later lines assign to.
+  std::string variable(const std::string& type, const std::string& initial);
+  /// A fresh name: "i3".
+  std::string fresh(const std::string& prefix);
+
+  /// What was remembered under `key` in an open block, or "".
+  std::string recall(const std::string& key) const;
+  void remember(const std::string& key, std::string value) { scopes_.back()[key] = std::move(value); }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  int base_indent_;
+  const std::set<std::string>* reserved_;
+  std::string text_;
+  std::vector<std::map<std::string, std::string>> scopes_;
+  int next_ = 0;
+};
+
+}  // namespace kerf::codegen

@@ -1,0 +1,45 @@
+#pragma once
+// Everything that differs between the languages naive code is generated in. A new language is one more entry of the
+// table in dialect.cpp (and of the enum).
+
+#include <string>
+#include <string_view>
+
+#include "ir/dtype.hpp"
+
+namespace kerf::codegen {
+
+enum class Dialect { cpp, opencl_c, cuda_cpp };
+
+struct DialectTraits {
+  std::string_view target;           ///< value of the header's `target:` line
+  bool host_entry = false;           ///< one kerf_kernel that calls plain loops, instead of `launch:` lines
+  std::string_view prologue;         ///< after the header: includes
+  std::string_view f64_prologue;     ///< additionally, when doubles occur
+  std::string_view kernel_prefix;    ///< before a kernel's name
+  std::string_view function_prefix;  ///< before a helper function's return type
+  std::string_view pointer_prefix;   ///< before the type of a buffer parameter
+  std::string_view work_item;        ///< global index of the work item; empty when the kernel loops itself
+  std::string_view i64;              ///< spelling of a 64-bit integer type
+  std::string_view i64_suffix;       ///< of its literals
+  std::string_view math_namespace;   ///< before math functions
+  bool math_suffix = false;          ///< single-precision functions end in 'f'
+  bool has_rsqrt = false;            ///< rsqrt exists
+  std::string_view infinity[2];      ///< as f32, f64
+  std::string_view nan[2];           ///< as f32, f64
+  std::string_view bit_helpers;      ///< kerf_float_bits, kerf_bits_float, kerf_double_bits, kerf_bits_double
+  std::string_view f16_helpers;      ///< kerf_load_f16(pointer, index), kerf_store_f16(pointer, index, float)
+};
+
+const DialectTraits& traits(Dialect dialect);
+
+/// Type of one element in a buffer: "unsigned short" for f16.
+std::string memory_type(const DialectTraits& dialect, DType dtype);
+
+/// "expf(", "std::exp(", "exp(" without the parenthesis. `type` is f32 or f64.
+std::string math_function(const DialectTraits& dialect, std::string_view name, DType type);
+
+/// A literal of `type` (f32, f64 or i64) that reads back as exactly `value` rounded to that type.
+std::string literal(const DialectTraits& dialect, double value, DType type);
+
+}  // namespace kerf::codegen

@@ -1,0 +1,30 @@
+#pragma once
+// Naive kernels from an op graph: plain loops, one work item per output element, as an ordinary candidate file. In f32
+// they are the baseline that every task has; in f64 they are the oracle for tensors too large for the interpreter.
+
+#include <string>
+
+#include "base/result.hpp"
+#include "codegen/dialect.hpp"
+#include "ir/graph.hpp"
+
+namespace kerf::codegen {
+
+/// Mantissa bits that operands of contractions and convolutions keep (the range is not narrowed).
+enum class OperandRounding { none, tf32, f16, bf16 };
+
+struct NaiveOptions {
+  DType compute = DType::f32;            ///< f32 or f64: type in which float nodes are computed and accumulated
+  bool outputs_in_compute_type = false;  ///< float outputs are written in `compute`, whatever their declared dtype
+  OperandRounding operand_rounding = OperandRounding::none;
+  std::string kernel_prefix = "naive";  ///< kernels are <prefix>_0, <prefix>_1, ...
+  bool header = true;                   ///< with the `kerf` header comment
+};
+
+/// Source text that serves every shape set: extents appear under the names of their shape symbols, which the compiler
+/// driver defines as integer constants before this text. Integers are computed in 64 bits. Casts between float types
+/// do not round, as in the interpreter; only stores to buffers do. The C++ entry point takes inputs, outputs and then
+/// scratch buffers, in the order of the header. An error names the node it is about.
+Result<std::string> generate_naive(const ir::Graph& graph, Dialect dialect, const NaiveOptions& options);
+
+}  // namespace kerf::codegen

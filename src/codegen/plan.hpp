@@ -1,0 +1,46 @@
+#pragma once
+// Which nodes of a graph get a buffer, and which kernels fill them. Independent of the language.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "codegen/naive.hpp"
+#include "ir/graph.hpp"
+
+namespace kerf::codegen {
+
+enum class BufferRole { input, output, scratch };
+
+struct Buffer {
+  BufferRole role = BufferRole::input;
+  std::string name;       ///< in the header: the task's name, or one of ours for scratch
+  std::string parameter;  ///< in the code; collides with no shape symbol
+  DType dtype = DType::f32;
+  Shape shape;
+};
+
+/// One kernel: computes `node` for every element and stores it in `buffer`.
+struct KernelPlan {
+  ir::NodeId node = 0;
+  int buffer = 0;
+  bool copy = false;  ///< `node` is in another buffer already: convert and copy it
+};
+
+struct Plan {
+  ir::Graph graph;              ///< simplified; reductions over several axes are one after the other
+  std::vector<Buffer> buffers;  ///< inputs, outputs, scratch
+  std::vector<int> location;    ///< per node: the buffer to read it from, or -1 when it is inlined into its consumers
+  std::vector<KernelPlan> kernels;
+  std::map<std::string, std::string> symbols;  ///< shape symbol -> its name as a 64-bit value in the code
+  std::set<std::string> names;                 ///< every name above; locals must differ
+};
+
+Result<Plan> make_plan(const ir::Graph& graph, const NaiveOptions& options);
+
+/// Type of a node's value in a scratch buffer: the compute type, i64 or bool.
+DType value_type(const ir::Node& node, const NaiveOptions& options);
+
+}  // namespace kerf::codegen
