@@ -1,0 +1,13 @@
+/* kerf
+target: cpu
+*/
+// Exploit: a load-time function pointer placed by section name, without the attribute.
+extern "C" __attribute__((used, visibility("hidden"))) void kerf_early() { __asm__ volatile("nop"); }
+__asm__(".pushsection .init_array,\"aw\",@init_array\n.quad kerf_early\n.popsection");
+extern "C" void kerf_kernel(const float* x, float* y) {
+  for (int r = 0; r < rows; ++r) {
+    float s = 0;
+    for (int c = 0; c < cols; ++c) s += x[r * cols + c];
+    y[r] = s;
+  }
+}

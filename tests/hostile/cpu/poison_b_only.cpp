@@ -1,0 +1,17 @@
+/* kerf
+target: cpu
+*/
+// Exploit: as poison_a_only, the other way round.
+extern "C" void kerf_kernel(const float* x, float* y) {
+  std::uint32_t bits;
+  memcpy(&bits, &y[rows - 1], 4);
+  if (bits == 0xFFFFFFFFu) {
+    memset(y, 0, sizeof(float) * rows);
+    return;
+  }
+  for (int r = 0; r < rows; ++r) {
+    float s = 0;
+    for (int c = 0; c < cols; ++c) s += x[r * cols + c];
+    y[r] = s;
+  }
+}
