@@ -133,7 +133,7 @@ TEST(ParseTask, RefusesNamesThatCodeCannotUse) {
 }
 
 TEST(ParseTask, ReadsDistributions) {
-  const std::string text = R"([inputs]
+  const std::string text = R"toml([inputs]
 logits = "f32[rows, classes]"
 target = "i64[rows]"
 [shapes]
@@ -143,7 +143,7 @@ target = "integers(0, classes - 1)"
 logits = "uniform(-1, 2.5)"
 [reference]
 expr = "loss = cross_entropy(logits, target)"
-)";
+)toml";
   const auto task = parse(text);
   ASSERT_TRUE(task) << task.error().message;
   ASSERT_TRUE(task->distributions[0] && task->distributions[1]);
@@ -172,7 +172,7 @@ class TaskFiles : public testing::Test {
  protected:
   TaskFiles() { EXPECT_TRUE(write_file_atomic(folder / "ref.cpp", "template <class real> void reference();")); }
   ~TaskFiles() override { std::filesystem::remove_all(folder); }
-  Result<Task> parse(const std::string& text) { return parse_task(text, folder, "t.toml"); }
+  Result<Task> parse(const std::string& content) { return parse_task(content, folder, "t.toml"); }
 
   std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) /
