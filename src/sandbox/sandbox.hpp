@@ -1,7 +1,7 @@
 #pragma once
-// Runs an untrusted process under limits: Landlock (files), seccomp (system calls), namespaces (network, processes, IPC),
-// rlimits (memory, time, files, processes) and its own process group. What the kernel does not offer is left out and
-// reported by `sandbox_abilities`.
+// Runs an untrusted process under limits: Landlock (files), seccomp (system calls), namespaces (network, processes,
+// IPC), rlimits (memory, time, files, processes) and its own process group. What the kernel does not offer is left out
+// and reported by `sandbox_abilities`.
 
 #include <chrono>
 #include <cstdint>
@@ -17,30 +17,31 @@
 namespace kerf {
 
 struct SandboxLimits {
-  std::int64_t memory_bytes = 0;              ///< address space; 0: unlimited (needed where drivers map terabytes)
-  std::int64_t file_bytes = 256 << 20;        ///< largest file it may write
-  int processes = 64;                         ///< processes and threads of the group, where enforceable
-  std::chrono::milliseconds wall{10000};      ///< then the whole process group is killed; 0: no limit
-  std::chrono::seconds cpu{0};                ///< RLIMIT_CPU; 0: none
+  std::int64_t memory_bytes = 0;          ///< address space; 0: unlimited (needed where drivers map terabytes)
+  std::int64_t stack_bytes = 64 << 20;    ///< of the first thread; OpenMP takes its threads' from the environment
+  std::int64_t file_bytes = 256 << 20;    ///< largest file it may write
+  int processes = 64;                     ///< processes and threads of the group, where enforceable
+  std::chrono::milliseconds wall{10000};  ///< then the whole process group is killed; 0: no limit
+  std::chrono::seconds cpu{0};            ///< RLIMIT_CPU; 0: none
 };
 
 struct SandboxCommand {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;      ///< the whole environment of the process; nothing is inherited
+  std::map<std::string, std::string> environment;  ///< the whole environment of the process; nothing is inherited
   std::filesystem::path folder = "/";
-  std::vector<std::filesystem::path> readable;         ///< beside the system's libraries and toolchain folders
+  std::vector<std::filesystem::path> readable;  ///< beside the system's libraries and toolchain folders
   std::vector<std::filesystem::path> writable;
   bool network = false;
-  bool restrict_files = true;                          ///< Landlock; off only for vendor drivers that need devices
-  std::vector<std::pair<int, int>> pass_fds;           ///< (ours, number in the child)
+  bool restrict_files = true;                 ///< Landlock; off only for vendor drivers that need devices
+  std::vector<std::pair<int, int>> pass_fds;  ///< (ours, number in the child)
   std::string stdin_text;
-  std::int64_t max_output_bytes = 4 << 20;             ///< of stdout and stderr each; the rest is dropped and noted
+  std::int64_t max_output_bytes = 4 << 20;  ///< of stdout and stderr each; the rest is dropped and noted
   SandboxLimits limits;
 };
 
 struct ProcessOutcome {
-  int exit_code = 0;          ///< valid when signal == 0
-  int signal = 0;             ///< terminating signal
+  int exit_code = 0;  ///< valid when signal == 0
+  int signal = 0;     ///< terminating signal
   bool timed_out = false;
   std::string out, err;
   double wall_ms = 0;
@@ -51,11 +52,11 @@ struct ProcessOutcome {
 class SandboxProcess {
  public:
   virtual ~SandboxProcess() = default;
-  virtual int pid() const = 0;                         ///< in our pid namespace
-  virtual bool alive() = 0;                            ///< reaps without waiting
-  virtual Status freeze() = 0;                         ///< stops every thread; returns when all have stopped
+  virtual int pid() const = 0;  ///< in our pid namespace
+  virtual bool alive() = 0;     ///< reaps without waiting
+  virtual Status freeze() = 0;  ///< stops every thread of the first process; returns when all have stopped
   virtual Status thaw() = 0;
-  virtual ProcessOutcome kill_and_wait() = 0;          ///< kills the group if it still runs; what it left on stdout/stderr
+  virtual ProcessOutcome kill_and_wait() = 0;  ///< kills the group if it still runs; what it left on stdout/stderr
 };
 
 class Sandbox {
@@ -69,10 +70,10 @@ class Sandbox {
 std::unique_ptr<Sandbox> make_sandbox();
 
 struct SandboxAbilities {
-  int landlock_version = 0;      ///< 0: absent
+  int landlock_version = 0;  ///< 0: absent
   bool seccomp = false;
   bool namespaces = false;
-  std::vector<std::string> missing;   ///< in words, with the consequence
+  std::vector<std::string> missing;  ///< in words, with the consequence
 };
 SandboxAbilities sandbox_abilities();
 

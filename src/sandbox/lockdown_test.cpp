@@ -1,0 +1,117 @@
+#include "sandbox/lockdown.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace kerf {
+namespace {
+
+constexpr int kFine = 42;
+
+// The handler may only make system calls that the filter knows; standard error is one of them.
+void say_number(int number) {
+  char digits[16];
+  const int length = std::snprintf(digits, sizeof digits, "refused %d\n", number);
+  if (::write(2, digits, static_cast<std::size_t>(length)) < 0) return;
+}
+
+void locked(LockdownPolicy::Stage stage, const std::function<void()>& body) {
+  LockdownPolicy policy;
+  policy.stage = stage;
+  policy.on_forbidden = say_number;
+  if (!lock_down(policy)) ::_exit(1);
+  body();
+  ::syscall(SYS_exit_group, kFine);
+}
+
+void expect_refused(long number, const std::function<void()>& body) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing, body), testing::ExitedWithCode(kForbiddenExit),
+              "refused " + std::to_string(number))
+      << system_call_name(static_cast<int>(number));
+}
+
+TEST(LockdownDeathTest, StopsWhatAKernelHasNoBusinessDoing) {
+  expect_refused(SYS_openat, [] { (void)::open("/etc/passwd", O_RDONLY); });
+  expect_refused(SYS_socket, [] { (void)::socket(AF_INET, SOCK_STREAM, 0); });
+  expect_refused(SYS_clone, [] { (void)::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); });
+  expect_refused(SYS_execve, [] { ::execl("/bin/true", "true", nullptr); });
+  expect_refused(SYS_kill, [] { ::kill(1, 0); });
+  expect_refused(SYS_ptrace, [] { (void)::syscall(SYS_ptrace, 0, 0, 0, 0); });
+  expect_refused(SYS_rt_sigaction, [] { ::signal(SIGSYS, SIG_IGN); });
+  expect_refused(SYS_prctl, [] { ::prctl(PR_SET_DUMPABLE, 0); });
+  expect_refused(SYS_perf_event_open, [] { (void)::syscall(SYS_perf_event_open, 0, 0, 0, 0, 0); });
+  expect_refused(SYS_process_vm_readv, [] { (void)::syscall(SYS_process_vm_readv, 1, 0, 0, 0, 0, 0); });
+  expect_refused(SYS_setitimer, [] { (void)::syscall(SYS_setitimer, 0, 0, 0); });
+  expect_refused(SYS_timer_create, [] { (void)::syscall(SYS_timer_create, 0, 0, 0); });
+  expect_refused(SYS_write, [] { (void)!::write(1, "x", 1); });
+  expect_refused(SYS_mprotect, [] {
+    void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ::mprotect(page, 4096, PROT_READ | PROT_EXEC);
+  });
+}
+
+TEST(LockdownDeathTest, LetsThreadsAndMemoryThrough) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing,
+                     [] {
+                       std::vector<std::thread> threads;
+                       for (int i = 0; i < 4; ++i) {
+                         threads.emplace_back([] {
+                           std::vector<char> large(64 << 20, 'x');
+                           if (large[100] != 'x') ::_exit(1);
+                         });
+                       }
+                       for (auto& thread : threads) thread.join();
+                     }),
+              testing::ExitedWithCode(kFine), "");
+}
+
+TEST(LockdownDeathTest, RefusesOnOtherThreadsToo) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing,
+                     [] { std::thread([] { (void)::open("/etc/passwd", O_RDONLY); }).join(); }),
+              testing::ExitedWithCode(kForbiddenExit), "refused");
+}
+
+TEST(LockdownDeathTest, LoadingMayReadFilesButNotWriteThem) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::loading,
+                     [] {
+                       if (::open("/dev/null", O_RDONLY) < 0) ::_exit(1);
+                     }),
+              testing::ExitedWithCode(kFine), "");
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::loading, [] { (void)::open("/dev/null", O_WRONLY); }),
+              testing::ExitedWithCode(kForbiddenExit), "refused");
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::loading, [] { ::signal(SIGSYS, SIG_IGN); }),
+              testing::ExitedWithCode(kForbiddenExit), "refused");
+}
+
+TEST(LockdownDeathTest, TheSecondStageTakesAwayWhatTheFirstAllowed) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::loading,
+                     [] {
+                       if (!lock_down({LockdownPolicy::Stage::computing, nullptr, {}})) ::_exit(1);
+                       (void)::open("/dev/null", O_RDONLY);
+                     }),
+              testing::ExitedWithCode(kForbiddenExit), "refused");
+}
+
+TEST(LockdownDeathTest, AbortStillEndsTheProcess) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing, [] { std::abort(); }), testing::KilledBySignal(SIGABRT), "");
+}
+
+TEST(Lockdown, NamesSystemCalls) {
+  EXPECT_EQ(system_call_name(SYS_openat), "openat");
+  EXPECT_EQ(system_call_name(99999), "99999");
+}
+
+}  // namespace
+}  // namespace kerf
