@@ -9,9 +9,39 @@
 
 namespace kerf::codegen {
 
-void Code::line(const std::string& text) {
+namespace {
+
+bool is_word(unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }
+
+void collect_words(const std::string& text, std::set<std::string>& words) {
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_word(static_cast<unsigned char>(text[end]))) ++end;
+    if (end > i) words.insert(text.substr(i, end - i));
+    i = std::max(end, i + 1);
+  }
+}
+
+}  // namespace
+
+void Code::append(const std::string& text, std::string defines) {
   const auto depth = static_cast<std::size_t>(base_indent_) + scopes_.size() - 1;
-  text_ += std::string(2 * depth, ' ') + text + "\n";
+  lines_.push_back({std::string(2 * depth, ' ') + text + "\n", std::move(defines)});
+}
+
+void Code::line(const std::string& text) { append(text, ""); }
+
+std::string Code::text() const {
+  std::set<std::string> used;
+  std::vector<const std::string*> kept;
+  for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
+    if (!line->defines.empty() && !used.contains(line->defines)) continue;
+    collect_words(line->text, used);
+    kept.push_back(&line->text);
+  }
+  std::string text;
+  for (auto line = kept.rbegin(); line != kept.rend(); ++line) text += **line;
+  return text;
 }
 
 void Code::open(const std::string& text) {
@@ -32,7 +62,7 @@ std::string Code::let(const std::string& type, const std::string& expression) {
   const std::string key = type + " " + expression;
   if (const std::string known = recall(key); !known.empty()) return known;
   const std::string name = fresh("v");
-  line(fmt::format("const {} {} = {};", type, name, expression));
+  append(fmt::format("const {} {} = {};", type, name, expression), name);
   remember(key, name);
   return name;
 }

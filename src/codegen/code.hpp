@@ -29,12 +29,18 @@ class Code {
   std::string recall(const std::string& key) const;
   void remember(const std::string& key, std::string value) { scopes_.back()[key] = std::move(value); }
 
-  const std::string& text() const { return text_; }
+  /// The lines so far, without constants that nothing uses.
+  std::string text() const;
 
  private:
   int base_indent_;
   const std::set<std::string>* reserved_;
-  std::string text_;
+  struct Line {
+    std::string text;
+    std::string defines;  // the constant it declares, or ""
+  };
+  void append(const std::string& text, std::string defines);
+  std::vector<Line> lines_;
   std::vector<std::map<std::string, std::string>> scopes_;
   int next_ = 0;
 };

@@ -14,6 +14,21 @@ using ir::is;
 using ir::Node;
 using ir::NodeId;
 
+namespace {
+
+/// Whether one pair of parentheses holds the whole text.
+bool enclosed(const std::string& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (depth == 0) return i + 1 == text.size() && text.front() == '(';
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string Lowering::type_name(DType type) const {
   return type == DType::boolean ? "int" : memory_type(dialect_, type);
 }
@@ -46,7 +61,7 @@ std::string Lowering::extent(const Dim& dim) {
     }
     i = end;
   }
-  return compound ? "(" + result + ")" : result;
+  return compound && !enclosed(result) ? "(" + result + ")" : result;
 }
 
 std::vector<std::string> Lowering::axes_of(const Index& index, const Shape& shape) {
@@ -74,12 +89,10 @@ std::string Lowering::linear_of(const Index& index, const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].is_one()) continue;
     const std::string& axis = index.axes[d];
-    if (linear.empty())
-      linear = axis;
-    else if (linear == "0")
-      linear = axis;
-    else
-      linear = fmt::format("({} * {} + {})", linear, extent(shape[d]), axis);
+    const bool first = linear.empty() || linear == "0";
+    const bool sum = linear.find(' ') != std::string::npos;
+    linear =
+        first ? axis : fmt::format("{}{}{} * {} + {}", sum ? "(" : "", linear, sum ? ")" : "", extent(shape[d]), axis);
   }
   return linear.empty() ? "0" : code_.let("kerf_index", linear);
 }
