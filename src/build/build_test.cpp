@@ -1,0 +1,97 @@
+#include "build/build.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/hash.hpp"
+
+namespace kerf {
+namespace {
+
+/// Scripted answers; counts compiles.
+class FakeLanguage final : public Language {
+ public:
+  int compiles = 0;
+  bool fails = false;
+  std::string version_text = "1";
+  std::string_view name() const override { return "fake"; }
+  std::string version() const override { return version_text; }
+  codegen::Dialect dialect() const override { return codegen::Dialect::cpp; }
+  Result<CompileOutcome> compile(const CompileRequest& request) override {
+    ++compiles;
+    if (fails) return CompileOutcome(CompileFailed{"no"});
+    Artifact artifact;
+    artifact.language = "fake";
+    artifact.bytes = std::string("\0code\n", 6) + request.source;
+    artifact.id = sha256_hex(artifact.bytes);
+    artifact.facts.kernels.push_back({"k", 12, 34, 0, 256});
+    return CompileOutcome(artifact);
+  }
+  std::vector<CalibrationKernel> calibration_kernels(const std::string&) const override { return {}; }
+};
+
+class BuildCacheTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("kerf_build_test_" + std::to_string(::getpid()));
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+  FakeLanguage language_;
+};
+
+TEST_F(BuildCacheTest, TheSameRequestCompilesOnceEvenInANewProcess) {
+  const CompileRequest request{"src", {{"n", 4}}, "a", {"k"}, std::chrono::seconds(1)};
+  BuildCache first(folder_);
+  ASSERT_TRUE(first.compile(language_, request));
+  ASSERT_TRUE(first.compile(language_, request));
+  BuildCache second(folder_);  // as after a restart
+  const auto again = second.compile(language_, request);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(language_.compiles, 1);
+  EXPECT_EQ(std::get<Artifact>(*again).facts.kernels.at(0).registers, 12);
+  EXPECT_EQ(std::get<Artifact>(*again).bytes.substr(0, 5), std::string("\0code", 5));
+}
+
+TEST_F(BuildCacheTest, ConstantsArchitectureAndCompilerVersionArePartOfTheKey) {
+  BuildCache cache(folder_);
+  CompileRequest request{"src", {{"n", 4}}, "a", {}, std::chrono::seconds(1)};
+  (void)cache.compile(language_, request);
+  request.constants["n"] = 5;
+  (void)cache.compile(language_, request);
+  request.arch = "b";
+  (void)cache.compile(language_, request);
+  language_.version_text = "2";
+  (void)cache.compile(language_, request);
+  EXPECT_EQ(language_.compiles, 4);
+}
+
+TEST_F(BuildCacheTest, ADamagedFileIsCompiledAgain) {
+  const CompileRequest request{"src", {}, "a", {}, std::chrono::seconds(1)};
+  { BuildCache cache(folder_); (void)cache.compile(language_, request); }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+    if (entry.is_regular_file()) std::ofstream(entry.path(), std::ios::app) << "x";
+  BuildCache cache(folder_);
+  const auto outcome = cache.compile(language_, request);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(language_.compiles, 2);
+  EXPECT_EQ(sha256_hex(std::get<Artifact>(*outcome).bytes), std::get<Artifact>(*outcome).id);
+}
+
+TEST_F(BuildCacheTest, FailuresAreRememberedInTheProcessOnly) {
+  language_.fails = true;
+  const CompileRequest request{"src", {}, "a", {}, std::chrono::seconds(1)};
+  BuildCache cache(folder_);
+  (void)cache.compile(language_, request);
+  (void)cache.compile(language_, request);
+  EXPECT_EQ(language_.compiles, 1);
+  BuildCache later(folder_);
+  (void)later.compile(language_, request);
+  EXPECT_EQ(language_.compiles, 2);
+}
+
+}  // namespace
+}  // namespace kerf

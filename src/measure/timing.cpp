@@ -1,0 +1,205 @@
+#include "measure/timing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/statistics.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr double kSkipped = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+void shuffle(std::vector<T>& items, Rng& rng) {
+  for (std::size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+}
+
+std::vector<double> present(const std::vector<double>& us) {
+  std::vector<double> kept;
+  for (const double x : us)
+    if (!std::isnan(x)) kept.push_back(x);
+  return kept;
+}
+
+/// State of one measurement; a round is one call of `run_round`.
+class Rounds {
+ public:
+  Rounds(Bench& bench, int slots, const std::vector<TimedKernel>& kernels, const std::vector<const oracle::DataSet*>& data,
+         const MeasureOptions& options, Rng& rng, const CheckSlot& check)
+      : bench_(bench), slots_(slots), kernels_(kernels), data_(data), options_(options), rng_(rng), check_(check),
+        batch_(kernels.size(), 1), spent_us_(kernels.size(), 0), estimate_us_(kernels.size(), 0) {
+    for (const TimedKernel& kernel : kernels) result_.kernels.push_back({kernel.name, {}});
+  }
+
+  /// False when the measurement is over because the candidate failed.
+  Result<bool> run_round(bool counted) {
+    const std::vector<std::size_t> order = participants(counted);
+    const auto plan = assign_slots(order);
+    KERF_TRY_VOID(stage_all(plan));
+    std::vector<double> sample(kernels_.size(), kSkipped);
+    for (const std::size_t k : order) {
+      const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
+      KERF_TRY(const RunOutcome outcome, bench_.run(kernels_[k].handle, plan[k], limit));
+      if (const auto* fault = std::get_if<Fault>(&outcome)) {
+        if (k != 0) return fail(Errc::tool_failed, "baseline " + kernels_[k].name + " failed while being timed: " + fault->message);
+        result_.fault = *fault;
+        return false;
+      }
+      const auto& timing = std::get<Timing>(outcome);
+      if (timing.device_us > 0)
+        result_.clock_disagreement = std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
+      const double total = timing.device_us > 0 ? timing.device_us : timing.host_us;
+      sample[k] = total / static_cast<double>(plan[k].size());
+      spent_us_[k] += timing.host_us;
+      estimate_us_[k] = sample[k];
+    }
+    for (const std::size_t k : order) {
+      for (const int slot : plan[k]) {
+        KERF_TRY(const bool accepted, check_(k, slot, *staged_[static_cast<std::size_t>(slot)]));
+        if (!accepted) {
+          result_.refused = kernels_[k].name;
+          return false;
+        }
+      }
+    }
+    if (counted)
+      for (std::size_t k = 0; k < kernels_.size(); ++k) result_.kernels[k].us.push_back(sample[k]);
+    resize_batches();
+    return true;
+  }
+
+  bool precise_enough() const {
+    const auto us = present(result_.kernels[0].us);
+    if (static_cast<int>(us.size()) < options_.min_rounds) return false;
+    const TimeEstimate e = estimate(us);
+    return (e.high - e.low) / 2 <= options_.target_noise * e.median;
+  }
+
+  TimingResult take() { return std::move(result_); }
+
+ private:
+  /// Candidate always; a baseline while it has too few samples or has not used up its share of the time.
+  std::vector<std::size_t> participants(bool counted) {
+    std::vector<std::size_t> order{0};
+    const double all = std::accumulate(spent_us_.begin(), spent_us_.end(), 0.0);
+    for (std::size_t k = 1; k < kernels_.size(); ++k) {
+      const auto samples = static_cast<int>(present(result_.kernels[k].us).size());
+      const bool needed = !counted || samples < options_.min_baseline_rounds;
+      if (needed || spent_us_[k] <= options_.baseline_share * all) order.push_back(k);
+    }
+    shuffle(order, rng_);
+    return order;
+  }
+
+  std::vector<std::vector<int>> assign_slots(const std::vector<std::size_t>& order) {
+    std::vector<int> free(static_cast<std::size_t>(slots_));
+    std::iota(free.begin(), free.end(), 0);
+    shuffle(free, rng_);
+    std::vector<std::vector<int>> plan(kernels_.size());
+    for (const std::size_t k : order) {
+      for (int i = 0; i < batch_[k] && !free.empty(); ++i) {
+        plan[k].push_back(free.back());
+        free.pop_back();
+      }
+      if (plan[k].empty()) plan[k].push_back(static_cast<int>(rng_.integer(0, slots_ - 1)));  // fewer slots than kernels
+    }
+    return plan;
+  }
+
+  Status stage_all(const std::vector<std::vector<int>>& plan) {
+    std::vector<int> used;
+    for (const auto& slots : plan) used.insert(used.end(), slots.begin(), slots.end());
+    std::vector<int> rest;
+    for (int s = 0; s < slots_; ++s)
+      if (std::find(used.begin(), used.end(), s) == used.end()) rest.push_back(s);
+    staged_.resize(static_cast<std::size_t>(slots_), nullptr);
+    for (const auto* group : {&used, &rest}) {
+      for (const int slot : *group) {
+        const auto pick = static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(data_.size()) - 1));
+        const Poison poison = rng_.chance(0.5) ? Poison::a : Poison::b;
+        KERF_TRY_VOID(bench_.stage(slot, *data_[pick], poison));
+        staged_[static_cast<std::size_t>(slot)] = data_[pick];
+      }
+    }
+    return {};
+  }
+
+  void resize_batches() {
+    const auto wanted = static_cast<double>(options_.min_batch.count());
+    // Half of the slots at most are used in a round; the others do the flushing.
+    const int most = std::max(1, slots_ / 2 / static_cast<int>(kernels_.size()));
+    for (std::size_t k = 0; k < kernels_.size(); ++k)
+      if (estimate_us_[k] > 0)
+        batch_[k] = std::clamp(static_cast<int>(std::ceil(wanted / estimate_us_[k])), 1, most);
+  }
+
+  Bench& bench_;
+  int slots_;
+  const std::vector<TimedKernel>& kernels_;
+  const std::vector<const oracle::DataSet*>& data_;
+  const MeasureOptions& options_;
+  Rng& rng_;
+  const CheckSlot& check_;
+  std::vector<int> batch_;                         // calls per batch
+  std::vector<double> spent_us_, estimate_us_;     // per kernel
+  std::vector<const oracle::DataSet*> staged_;     // per slot
+  TimingResult result_;
+};
+
+}  // namespace
+
+Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
+                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
+                                  Clock& clock, const CheckSlot& check) {
+  KERF_CHECK(!kernels.empty() && !data.empty() && slots > 0, "timing needs kernels, data and slots");
+  Rounds rounds(bench, slots, kernels, data, options, rng, check);
+  KERF_TRY(const bool warm, rounds.run_round(false));
+  if (!warm) return rounds.take();
+  const Nanoseconds start = clock.now();
+  for (int round = 0; round < options.max_rounds; ++round) {
+    KERF_TRY(const bool running, rounds.run_round(true));
+    if (!running) break;
+    if (round + 1 < options.min_rounds) continue;
+    if (rounds.precise_enough() || clock.now() - start > options.time_limit) break;
+  }
+  return rounds.take();
+}
+
+TimeEstimate estimate(const std::vector<double>& us) {
+  const auto kept = present(us);
+  if (kept.empty()) return {};
+  const Interval interval = median_interval(kept);
+  return {median(kept), interval.low, interval.high, static_cast<int>(kept.size())};
+}
+
+Speedup speedup_of(const KernelSamples& candidate, const KernelSamples& baseline, Rng rng) {
+  std::vector<double> ours, theirs;
+  for (std::size_t i = 0; i < candidate.us.size(); ++i) {
+    if (std::isnan(candidate.us[i]) || std::isnan(baseline.us[i])) continue;
+    ours.push_back(candidate.us[i]);
+    theirs.push_back(baseline.us[i]);
+  }
+  Speedup speedup;
+  speedup.vs = baseline.name;
+  if (ours.empty()) return speedup;
+  std::vector<double> ratios(ours.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) ratios[i] = theirs[i] / ours[i];
+  speedup.ratio = median(ratios);
+  const Interval interval = ratio_interval(theirs, ours, rng);
+  speedup.low = interval.low;
+  speedup.high = interval.high;
+  return speedup;
+}
+
+int slots_for(std::int64_t bytes_per_slot, const DeviceFacts& facts) {
+  const std::int64_t bytes = std::max<std::int64_t>(bytes_per_slot, 1);
+  const std::int64_t wanted = (3 * facts.cache_bytes + bytes - 1) / bytes;
+  const std::int64_t affordable = facts.memory_bytes > 0 ? facts.memory_bytes / 4 / bytes : 8;
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(std::max<std::int64_t>(wanted, 4), affordable), 1, 64));
+}
+
+}  // namespace kerf

@@ -1,0 +1,65 @@
+#pragma once
+// Times kernels against each other on one bench: interleaved, on fresh data, every timed output checked.
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "base/rng.hpp"
+#include "device/device.hpp"
+#include "model/evaluation.hpp"
+
+namespace kerf {
+
+struct MeasureOptions {
+  int min_rounds = 5;                            ///< rounds before the noise is looked at
+  int max_rounds = 60;
+  double target_noise = 0.01;                    ///< stop when the interval of the candidate's median is this narrow (relative, half width)
+  std::chrono::milliseconds time_limit{2000};    ///< wall clock for all rounds of one shape; at least min_rounds run
+  std::chrono::microseconds min_batch{1000};     ///< calls are batched until a batch lasts this long, within the slots
+  std::chrono::milliseconds call_limit{900};     ///< a single call past this is a hang
+  double baseline_share = 0.5;                   ///< baselines are left out of a round while they used more than this share of the time
+  int min_baseline_rounds = 5;
+};
+
+struct TimedKernel {
+  std::string name;
+  KernelHandle handle = 0;
+};
+
+/// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round.
+struct KernelSamples {
+  std::string name;
+  std::vector<double> us;
+};
+
+struct TimingResult {
+  std::vector<KernelSamples> kernels;         ///< in the order given; the first is the candidate
+  std::optional<Fault> fault;                 ///< the candidate's; samples are void then
+  std::string refused;                        ///< not empty: a checked call was refused and `on_check` kept the reason
+  double clock_disagreement = 0;              ///< largest host/device time ratio seen, 0 without a device clock
+};
+
+/// Looks at a slot after a timed call; false refuses the candidate and ends the measurement.
+using CheckSlot = std::function<Result<bool>(std::size_t kernel, int slot, const oracle::DataSet& data)>;
+
+/// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining slots
+/// are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as one batch over
+/// its own slots; (3) every used slot is checked. The first round is a warm-up and is not counted.
+Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
+                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
+                                  Clock& clock, const CheckSlot& check);
+
+TimeEstimate estimate(const std::vector<double>& us);
+
+/// Ratio baseline/candidate over the rounds in which both ran.
+Speedup speedup_of(const KernelSamples& candidate, const KernelSamples& baseline, Rng rng);
+
+/// How many copies of the buffers are needed so that rotating over them exceeds the cache, within a memory budget.
+int slots_for(std::int64_t bytes_per_slot, const DeviceFacts& facts);
+
+}  // namespace kerf

@@ -1,0 +1,102 @@
+#include "measure/timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "device/fake_bench.hpp"
+
+namespace kerf {
+namespace {
+
+class TimingTest : public testing::Test {
+ protected:
+  TimingTest() : bench_(ProblemLayout{{{"x", DType::f32, {4}, BufferRole::input}}, 8}) {
+    data_.inputs = {ir::make_tensor(DType::f32, {4})};
+  }
+
+  TimingResult measure(const MeasureOptions& options, std::size_t kernels = 2) {
+    std::vector<TimedKernel> list;
+    for (std::size_t k = 0; k < kernels; ++k) list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k)});
+    Rng rng(1);
+    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> { return ++checks_ != refuse_at_; };
+    auto result = time_kernels(bench_, 8, list, {&data_}, options, rng, clock_, check);
+    EXPECT_TRUE(result) << result.error().message;
+    return *std::move(result);
+  }
+
+  FakeBench bench_;
+  oracle::DataSet data_;
+  FakeClock clock_;
+  int checks_ = 0, refuse_at_ = -1;
+};
+
+TEST_F(TimingTest, TheRatioOfSteadyKernelsIsExact) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 40, std::nullopt, 0}};
+  const TimingResult result = measure({});
+  const Speedup speedup = speedup_of(result.kernels[0], result.kernels[1], Rng(1));
+  EXPECT_DOUBLE_EQ(speedup.ratio, 4);
+  EXPECT_DOUBLE_EQ(speedup.low, 4);
+  EXPECT_EQ(speedup.vs, "naive");
+}
+
+TEST_F(TimingTest, EveryTimedCallIsChecked) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 40, std::nullopt, 0}};
+  (void)measure({});
+  EXPECT_EQ(checks_, bench_.kernels[0].calls + bench_.kernels[1].calls);
+  EXPECT_GT(checks_, 10);
+}
+
+TEST_F(TimingTest, ARefusedCheckEndsTheMeasurement) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}};
+  refuse_at_ = 3;
+  EXPECT_EQ(measure({}, 1).refused, "candidate");
+  EXPECT_EQ(checks_, 3);
+}
+
+TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
+  bench_.kernels = {{nullptr, 1e6, std::nullopt, 0}};
+  MeasureOptions options;
+  options.min_rounds = options.max_rounds = 1;
+  (void)measure(options, 1);
+  ASSERT_EQ(bench_.staged.size(), 16U);  // warm-up and one round over eight slots
+  EXPECT_EQ(std::set<int>(bench_.staged.begin(), bench_.staged.begin() + 8).size(), 8U);
+}
+
+TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 1e6, std::nullopt, 0}};
+  MeasureOptions options;
+  options.target_noise = -1;  // never precise enough: all rounds run
+  options.max_rounds = 30;
+  const TimingResult result = measure(options);
+  EXPECT_EQ(estimate(result.kernels[0].us).samples, 30);
+  EXPECT_EQ(estimate(result.kernels[1].us).samples, options.min_baseline_rounds);
+}
+
+TEST_F(TimingTest, ShortKernelsAreBatched) {
+  bench_.kernels = {{nullptr, 1, std::nullopt, 0}};
+  MeasureOptions options;
+  options.min_rounds = options.max_rounds = 2;
+  (void)measure(options, 1);
+  EXPECT_EQ(bench_.kernels[0].calls, 1 + 4 + 4);  // one in the warm-up, then half of the eight slots
+}
+
+TEST_F(TimingTest, ACandidatesFaultIsReportedNotThrown) {
+  bench_.kernels = {{nullptr, 1, Fault{Fault::Kind::crashed, "boom"}, 0}};
+  const TimingResult result = measure({}, 1);
+  ASSERT_TRUE(result.fault.has_value());
+  EXPECT_EQ(result.fault->message, "boom");
+}
+
+TEST(Slots, ExceedTheCacheThreefoldWithinMemory) {
+  DeviceFacts facts;
+  facts.cache_bytes = 32 << 20;
+  facts.memory_bytes = std::int64_t{8} << 30;
+  EXPECT_EQ(slots_for(32 << 20, facts), 4);
+  EXPECT_EQ(slots_for(1 << 20, facts), 64);
+  EXPECT_EQ(slots_for(std::int64_t{3} << 30, facts), 1);
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,387 @@
+#include "search/evaluate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/rng.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "search/evaluation_cache.hpp"
+#include "task/task.hpp"
+#include "verify/cpp_reference.hpp"
+
+namespace kerf {
+namespace {
+
+double milliseconds(Nanoseconds span) { return static_cast<double>(span.count()) / 1e6; }
+
+/// Elements of all inputs and outputs; the order in which shapes are tried.
+double volume(const Task& task, const ShapeSet& shape) {
+  double total = 0;
+  for (const auto* list : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *list)
+      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
+  return total;
+}
+
+Bindings merged(const Bindings& shape, const Bindings& tunables) {
+  Bindings all = shape;
+  all.insert(tunables.begin(), tunables.end());
+  return all;
+}
+
+/// Faster than the floor by more than this is not measurement noise.
+constexpr double kFloorMargin = 0.8;
+
+}  // namespace
+
+Judge::Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options)
+    : task_(task), tools_(tools), options_(options) {}
+
+Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
+                                           Observer& observer) {
+  auto judge = std::unique_ptr<Judge>(new Judge(task, tools, options));
+  std::vector<std::string> names;
+  for (const ShapeSet& shape : task.shapes) {
+    if (!shape.applies_to(tools.target.name)) continue;
+    names.push_back(shape.name);
+    if (options.only_shape.empty() || options.only_shape == shape.name) judge->shapes_.push_back(shape);
+  }
+  if (judge->shapes_.empty()) {
+    if (options.only_shape.empty()) return fail(Errc::invalid_input, "task " + task.name + " has no shape for target " + tools.target.name);
+    return fail(Errc::invalid_input, fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
+                                                 tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));
+  }
+  std::stable_sort(judge->shapes_.begin(), judge->shapes_.end(),
+                   [&](const ShapeSet& a, const ShapeSet& b) { return volume(task, a) < volume(task, b); });
+  judge->contexts_.resize(judge->shapes_.size());
+  if (task.graph) {
+    KERF_TRY(judge->reference_, oracle::make_graph_reference(task));
+  } else {
+    if (tools.cpp == nullptr) return fail(Errc::unavailable, "a C++ reference needs a C++ compiler: install g++");
+    KERF_TRY(judge->reference_, make_cpp_reference(task, *tools.cpp->language, *tools.cpp->device));
+  }
+  KERF_TRY(judge->admission_, admit(task, *judge->reference_, judge->shapes_.front(), options.seed));
+  if (!judge->admission_.admitted)
+    return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
+  if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());
+  (void)observer;
+  return judge;
+}
+
+Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
+  if (!contexts_[shape]) {
+    if (shape > 0) observer.on_note("preparing data and baselines for shape '" + shapes_[shape].name + "'");
+    const ShapeContext::Inputs inputs{task_,         shapes_[shape], tools_.target,           *reference_,
+                                      tools_.builds, options_.seed,  options_.timed_data_sets};
+    Families found;
+    const std::unique_lock quiet(quiet_);  // the naive kernel is timed here
+    KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &families_, found));
+    if (shape == 0) {
+      families_ = found;
+      notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
+    }
+  }
+  return contexts_[shape].get();
+}
+
+Result<CompileOutcome> Judge::build(const Candidate& candidate, const Bindings& tunables, std::size_t shape) {
+  const CompileRequest request =
+      make_request(candidate, merged(shapes_[shape].symbols, tunables), tools_.target.device->facts().arch);
+  return tools_.builds.compile(*tools_.target.language, request);
+}
+
+void Judge::prefetch(const Candidate& candidate, const Bindings& tunables) {
+  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+    std::shared_lock quiet(quiet_, std::defer_lock);
+    if (tools_.target.device->facts().uses_host_cores) quiet.lock();
+    const auto outcome = build(candidate, tunables, shape);
+    if (!outcome || std::holds_alternative<CompileFailed>(*outcome)) return;  // evaluate() will report it
+  }
+}
+
+Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer) {
+  Evaluation evaluation;
+  evaluation.task = task_.name;
+  evaluation.task_id = task_.id;
+  evaluation.target = tools_.target.name;
+  evaluation.device = tools_.target.device->facts().name;
+  evaluation.candidate = candidate.name;
+  evaluation.candidate_id = candidate.id;
+  evaluation.toolchain = toolchain();
+  evaluation.tunables = tunables;
+
+  const std::string key = evaluation_key(candidate, tunables);
+  if (options_.use_evaluation_cache && !options_.cache.empty()) {
+    if (auto known = load_evaluation(options_.cache, key)) {
+      known->from_cache = true;
+      known->candidate = candidate.name;
+      return *std::move(known);
+    }
+  }
+
+  // Runs one tier, reports it, and says whether the candidate is still in the race.
+  std::optional<Outcome> end;
+  const auto tier = [&](const std::string& name, const std::function<Result<Stop>(std::string&)>& work) -> Result<bool> {
+    const Nanoseconds start = tools_.clock.now();
+    std::string detail;
+    KERF_TRY(end, work(detail));
+    const double ms = milliseconds(tools_.clock.now() - start);
+    evaluation.tiers.push_back({name, ms});
+    if (end && detail.empty()) detail = outcome_name(*end);
+    observer.on_tier({candidate.name, name, !end.has_value(), ms, detail});
+    return !end.has_value();
+  };
+  Measurement measurement;
+  const std::size_t shapes = shapes_.size();
+
+  const auto pipeline = [&]() -> Status {
+    KERF_TRY(bool alive, tier("parse", [&](std::string&) { return check_parse(candidate, tunables); }));
+    if (!alive) return {};
+    KERF_TRY(alive, tier("compile", [&](std::string&) { return check_build(candidate, tunables, 0, 1); }));
+    if (!alive) return {};
+    KERF_TRY(alive, tier("static", [&](std::string&) { return check_static(candidate, tunables); }));
+    if (!alive) return {};
+    KERF_TRY(alive, tier("small shape", [&](std::string& detail) {
+      return check_shape(candidate, tunables, 0, "small shape", detail, observer);
+    }));
+    if (!alive) return {};
+    if (shapes > 1) {
+      KERF_TRY(alive, tier("compile rest", [&](std::string&) { return check_build(candidate, tunables, 1, shapes); }));
+      if (!alive) return {};
+      KERF_TRY(alive, tier("all shapes", [&](std::string& detail) -> Result<Stop> {
+        for (std::size_t s = 1; s < shapes; ++s) {
+          KERF_TRY(Stop stop, check_shape(candidate, tunables, s, "all shapes", detail, observer));
+          if (stop) return stop;
+        }
+        return Stop{};
+      }));
+      if (!alive) return {};
+    }
+    if (options_.skip_timing) return {};
+    for (const bool coarse : {true, false}) {
+      measurement = {};
+      KERF_TRY(alive, tier(coarse ? "coarse timing" : "fine timing", [&](std::string& detail) -> Result<Stop> {
+        for (std::size_t s = 0; s < shapes; ++s) {
+          if (shapes_[s].weight <= 0) continue;
+          KERF_TRY(Stop stop, measure_shape(candidate, tunables, s, coarse, measurement, detail));
+          if (stop) return stop;
+        }
+        return Stop{};
+      }));
+      if (!alive) return {};
+    }
+    return {};
+  };
+  KERF_TRY_VOID(pipeline());
+  if (!end) combine_speedups(measurement);
+  evaluation.outcome = end ? *std::move(end) : Outcome(std::move(measurement));
+  evaluation.notes = notes_;
+  if (options_.use_evaluation_cache && !options_.cache.empty()) (void)save_evaluation(options_.cache, key, evaluation);
+  return evaluation;
+}
+
+Result<Judge::Stop> Judge::check_parse(const Candidate& candidate, const Bindings& tunables) const {
+  if (candidate.target != tools_.target.name)
+    return Stop(Rejected{"parse", fmt::format("the kernel is written for target '{}', not '{}'", candidate.target, tools_.target.name)});
+  if (const auto status = check_against(task_, candidate); !status) return Stop(Rejected{"parse", status.error().message});
+  for (const ShapeSet& shape : shapes_) {
+    const Bindings constants = merged(shape.symbols, tunables);
+    for (std::size_t i = 0; i < candidate.requirements.size(); ++i) {
+      const auto value = candidate.requirements[i].evaluate(constants);
+      if (!value) return Stop(Rejected{"parse", "require: " + candidate.requirement_texts[i] + ": " + value.error().message});
+      if (*value == 0)
+        return Stop(Rejected{"parse", fmt::format("require: {} does not hold for shape '{}'; a kernel must handle every shape of the task",
+                                                  candidate.requirement_texts[i], shape.name)});
+    }
+  }
+  return Stop{};
+}
+
+Result<Judge::Stop> Judge::check_build(const Candidate& candidate, const Bindings& tunables, std::size_t first, std::size_t last) {
+  for (std::size_t s = first; s < last; ++s) {
+    KERF_TRY(const CompileOutcome outcome, build(candidate, tunables, s));
+    if (const auto* failed = std::get_if<CompileFailed>(&outcome)) return Stop(BuildFailed{shapes_[s].name, failed->log});
+  }
+  return Stop{};
+}
+
+Result<Judge::Stop> Judge::check_static(const Candidate& candidate, const Bindings& tunables) {
+  KERF_TRY(const CompileOutcome outcome, build(candidate, tunables, 0));
+  auto refusal = judge_static(std::get<Artifact>(outcome).facts);
+  return refusal ? Stop(to_outcome(*std::move(refusal))) : Stop{};
+}
+
+Result<Judge::Stop> Judge::check_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape,
+                                       const std::string& gate, std::string& detail, Observer& observer) {
+  KERF_TRY(ShapeContext* const context, this->context(shape, observer));
+  KERF_TRY(const CompileOutcome built, build(candidate, tunables, shape));
+  const Bindings constants = merged(shapes_[shape].symbols, tunables);
+  KERF_TRY(const auto loaded, context->bench().load(std::get<Artifact>(built), candidate.plan, constants));
+  if (const auto* fault = std::get_if<Fault>(&loaded)) {
+    context->forget_handles();
+    return Stop(to_outcome(refusal_from(*fault, gate)));
+  }
+  const auto handle = std::get<KernelHandle>(loaded);
+  VerifyOptions options;
+  options.gate = gate;
+  options.call_limit = options_.call_limit + std::chrono::milliseconds(static_cast<std::int64_t>(context->naive_us() * 20 / 1000));
+  const auto data = context->checked();
+  KERF_TRY(auto refusal, verify(context->bench(), handle, data, context->slots(), context->outputs(), options));
+  if (!refusal) {
+    context->bench().unload(handle);
+    detail += fmt::format("{}{}: {} data sets", detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
+    return Stop{};
+  }
+  if (!std::holds_alternative<WrongResult>(*refusal)) {
+    context->forget_handles();
+    KERF_TRY(const auto canary, run_canary(*context));
+    if (canary) return fail(Errc::unavailable, "the device no longer computes correctly after this kernel: " + outcome_message(to_outcome(*canary)));
+  } else {
+    context->bench().unload(handle);
+  }
+  return Stop(to_outcome(*std::move(refusal)));
+}
+
+Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
+  KERF_TRY(const auto baselines, shape.baselines());
+  if (baselines.empty()) return std::optional<Refusal>{};
+  VerifyOptions options;
+  options.gate = "canary";
+  options.call_limit = std::chrono::minutes(2);
+  CheckedData ordinary{shape.checked().front()->data, {}};
+  return verify_call(shape.bench(), *baselines.front()->handle, 0, ordinary, Poison::a, shape.outputs(), options);
+}
+
+Result<Judge::Stop> Judge::measure_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape, bool coarse,
+                                         Measurement& into, std::string& detail) {
+  ShapeContext& context = *contexts_[shape];
+  KERF_TRY(const CompileOutcome built, build(candidate, tunables, shape));
+  const Bindings constants = merged(shapes_[shape].symbols, tunables);
+  KERF_TRY(const auto loaded, context.bench().load(std::get<Artifact>(built), candidate.plan, constants));
+  if (const auto* fault = std::get_if<Fault>(&loaded)) {
+    context.forget_handles();
+    return Stop(to_outcome(refusal_from(*fault, "timing")));
+  }
+  std::vector<TimedKernel> kernels{{candidate.name, std::get<KernelHandle>(loaded)}};
+  MeasureOptions options = options_.measure;
+  options.call_limit = options_.call_limit + std::chrono::milliseconds(static_cast<std::int64_t>(context.naive_us() * 20 / 1000));
+  if (coarse) {
+    options.min_rounds = options.max_rounds = 3;
+  } else {
+    KERF_TRY(const auto baselines, context.baselines());
+    for (const LoadedBaseline* baseline : baselines) kernels.push_back({baseline->name, *baseline->handle});
+  }
+
+  std::vector<const oracle::DataSet*> data;
+  for (const CheckedData* checked : context.timed()) data.push_back(&checked->data);
+  std::optional<Refusal> refusal;
+  const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set) -> Result<bool> {
+    KERF_TRY(const SlotReport report, context.bench().check(slot, set));
+    refusal = judge_slot(report, set, {}, context.outputs());
+    if (!refusal) return true;
+    if (kernel != 0) return fail(Errc::tool_failed, "baseline " + kernels[kernel].name + " gave a wrong result while being timed: " + outcome_message(to_outcome(*refusal)));
+    add_wrong_box(*refusal, context.bench(), slot, set, context.outputs());
+    return false;
+  };
+  Rng rng = Rng(options_.seed).fork(candidate.id + shapes_[shape].name + (coarse ? "coarse" : "fine"));
+  TimingResult timing;
+  {
+    const std::unique_lock quiet(quiet_);
+    KERF_TRY(timing, time_kernels(context.bench(), context.slots(), kernels, data, options, rng, tools_.clock, check));
+  }
+  if (timing.fault) {
+    context.forget_handles();
+    return Stop(to_outcome(refusal_from(*timing.fault, "timing")));
+  }
+  context.bench().unload(kernels[0].handle);
+  if (refusal) return Stop(to_outcome(*std::move(refusal)));
+
+  ShapeMeasurement measured;
+  measured.shape = shapes_[shape].name;
+  measured.weight = shapes_[shape].weight;
+  measured.time = estimate(timing.kernels[0].us);
+  for (std::size_t k = 1; k < timing.kernels.size(); ++k) {
+    measured.baselines[timing.kernels[k].name] = estimate(timing.kernels[k].us);
+    measured.speedups[timing.kernels[k].name] = speedup_of(timing.kernels[0], timing.kernels[k], rng.fork("bootstrap"));
+  }
+  if (peaks_ && task_.graph) {
+    KERF_TRY(const ir::Cost cost, ir::cost(*task_.graph, shapes_[shape].symbols));
+    measured.speed_of_light = floor_of(cost, *peaks_, task_.precision);
+    if (measured.speed_of_light) measured.speed_of_light->fraction = measured.speed_of_light->floor_us / measured.time.median;
+  }
+  if (Stop stop = judge_floor(measured, shapes_[shape])) return stop;
+  if (timing.clock_disagreement > 1.5)
+    return Stop(Rejected{"clock", fmt::format("device time is {:.1f} times the host's time for the same batch", timing.clock_disagreement)});
+  detail += fmt::format("{}{}: {} samples", detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
+  into.shapes.push_back(std::move(measured));
+  return Stop{};
+}
+
+Judge::Stop Judge::judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const {
+  if (!peaks_ || !task_.graph) return {};
+  const auto cost = ir::cost(*task_.graph, shape.symbols);
+  if (!cost) return {};
+  const auto floor = physical_floor_us(*cost, *peaks_, tools_.target.device->facts());
+  if (!floor || measured.time.median >= kFloorMargin * *floor) return {};
+  return Stop(Rejected{"floor", fmt::format("{:.3g} us on shape '{}' is below the physical floor of {:.3g} us (bytes that must move over "
+                                            "the measured bandwidth): quarantined, not rewarded",
+                                            measured.time.median, shape.name, *floor)});
+}
+
+Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given) {
+  Bindings all;
+  std::vector<std::string> names;
+  for (const Tunable& tunable : candidate.tunables) {
+    all[tunable.name] = tunable.values.front();
+    names.push_back(tunable.name);
+  }
+  for (const auto& [name, value] : given) {
+    if (all.find(name) == all.end())
+      return fail(Errc::invalid_input, fmt::format("{} has no tunable '{}'{}", candidate.name, name, did_you_mean(name, names)));
+    all[name] = value;
+  }
+  return all;
+}
+
+void combine_speedups(Measurement& measurement) {
+  if (measurement.shapes.empty()) return;
+  std::optional<Speedup> weakest;  // the smallest ratio belongs to the strongest baseline
+  for (const auto& [name, first] : measurement.shapes.front().speedups) {
+    double log_ratio = 0, log_low = 0, log_high = 0, weight = 0;
+    bool everywhere = true;
+    for (const ShapeMeasurement& shape : measurement.shapes) {
+      const auto found = shape.speedups.find(name);
+      if (found == shape.speedups.end() || found->second.ratio <= 0) {
+        everywhere = false;
+        break;
+      }
+      log_ratio += shape.weight * std::log(found->second.ratio);
+      log_low += shape.weight * std::log(found->second.low);
+      log_high += shape.weight * std::log(found->second.high);
+      weight += shape.weight;
+    }
+    if (!everywhere || weight <= 0) continue;
+    const Speedup combined{name, std::exp(log_ratio / weight), std::exp(log_low / weight), std::exp(log_high / weight)};
+    if (!weakest || combined.ratio < weakest->ratio) weakest = combined;
+  }
+  if (weakest) measurement.speedup = *weakest;
+}
+
+std::string Judge::toolchain() const {
+  return fmt::format("{}; {}; kerf {}", tools_.target.language->version(), tools_.target.device->facts().driver, kKerfVersion);
+}
+
+std::string Judge::evaluation_key(const Candidate& candidate, const Bindings& tunables) const {
+  std::string text = candidate.id + task_.id + tools_.target.name + tools_.target.device->facts().name + toolchain() + options_.only_shape;
+  for (const auto& [name, value] : tunables) text += fmt::format("|{}={}", name, value);
+  text += fmt::format("|{}|{}|{}|{}|{}", options_.skip_timing, options_.measure.time_limit.count(), options_.measure.target_noise,
+                      options_.measure.max_rounds, peaks_ ? peaks_->device : "");
+  return evaluation_cache_key(text);
+}
+
+}  // namespace kerf

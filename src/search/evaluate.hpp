@@ -1,0 +1,102 @@
+#pragma once
+// The heart: candidate -> build -> verify -> measure -> Evaluation.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "build/build.hpp"
+#include "measure/peaks.hpp"
+#include "measure/timing.hpp"
+#include "model/candidate.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+#include "search/observer.hpp"
+#include "search/shape_context.hpp"
+#include "target/target.hpp"
+#include "verify/admission.hpp"
+
+namespace kerf {
+
+struct JudgeOptions {
+  std::uint64_t seed = 1;               ///< of all data; unpredictable for candidates, recorded in the evaluation
+  std::string only_shape;               ///< "": all that apply to the target
+  MeasureOptions measure;
+  std::chrono::milliseconds call_limit{900};  ///< added to 20 times the naive kernel's time
+  int timed_data_sets = 3;              ///< distinct data sets that timed calls draw from
+  bool skip_timing = false;             ///< verification only
+  std::filesystem::path cache;          ///< evaluations and peaks; empty: none
+  bool use_evaluation_cache = true;
+};
+
+/// Borrowed for the life of a Judge.
+struct JudgeTools {
+  Target& target;
+  Target* cpp = nullptr;                ///< the C++ target, needed for C++ references
+  BuildCache& builds;
+  Clock& clock;
+};
+
+/// Judges candidates for one task on one target. Buffers, data, references and baselines are made once and shared by all of
+/// them. `evaluate` is not thread-safe; `prefetch` may run beside it.
+class Judge {
+ public:
+  /// Admits the task and prepares its smallest shape; the others are prepared when a candidate first reaches them.
+  static Result<std::unique_ptr<Judge>> open(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
+                                             Observer& observer);
+
+  /// Every outcome of the candidate is a value; an Error means that the environment failed.
+  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer);
+
+  /// Compiles for all shapes into the build cache, without touching the device; thread-safe. On devices that use the host's
+  /// cores it waits while a timing is under way.
+  void prefetch(const Candidate& candidate, const Bindings& tunables);
+
+  const Admission& admission() const { return admission_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options);
+
+  using Stop = std::optional<Outcome>;  ///< set: the candidate ends here
+  Result<Stop> check_parse(const Candidate& candidate, const Bindings& tunables) const;
+  Result<Stop> check_build(const Candidate& candidate, const Bindings& tunables, std::size_t first, std::size_t last);
+  Result<Stop> check_static(const Candidate& candidate, const Bindings& tunables);
+  Result<Stop> check_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape, const std::string& gate,
+                           std::string& detail, Observer& observer);
+  Result<Stop> measure_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape, bool coarse,
+                             Measurement& into, std::string& detail);
+  Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
+  Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
+  Stop judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const;
+  std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
+  std::string toolchain() const;
+
+  const Task& task_;
+  JudgeTools tools_;
+  JudgeOptions options_;
+  std::unique_ptr<oracle::Reference> reference_;
+  std::vector<ShapeSet> shapes_;                            // in use, smallest first
+  std::vector<std::unique_ptr<ShapeContext>> contexts_;     // one per shape, null until prepared
+  Families families_;                                       // filled by the smallest shape
+  std::optional<Peaks> peaks_;
+  Admission admission_;
+  std::vector<std::string> notes_;
+  std::shared_mutex quiet_;                                 // timing holds it alone, compilers share it
+};
+
+/// Tunables given by the user, the rest at their defaults; an error names an unknown one.
+Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given);
+
+/// Weighted geometric means over the shapes, against the strongest baseline present in all of them.
+void combine_speedups(Measurement& measurement);
+
+}  // namespace kerf

@@ -1,0 +1,165 @@
+#include "verify/admission.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "ir/cost.hpp"
+#include "oracle/compare.hpp"
+
+namespace kerf {
+namespace {
+
+using oracle::DataSet;
+
+/// True when these outputs would be accepted in place of the expected ones.
+bool would_pass(const Task& task, const DataSet& data, const std::vector<ir::HostTensor>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto stats = oracle::compare(task.outputs[i].dtype, outputs[i].bytes, data.expected[i], data.bound[i], data.nan_is_free);
+    if (stats.wrong > 0) return false;
+  }
+  return true;
+}
+
+/// Outputs of the declared types, filled by `value(output, flat index)`.
+std::vector<ir::HostTensor> fill(const Task& task, const DataSet& data,
+                                 const std::function<double(std::size_t, std::int64_t)>& value) {
+  std::vector<ir::HostTensor> outputs;
+  for (std::size_t k = 0; k < task.outputs.size(); ++k) {
+    ir::HostTensor tensor = ir::make_tensor(task.outputs[k].dtype, data.expected[k].shape);
+    for (std::int64_t i = 0; i < tensor.elements(); ++i)
+      store_element(tensor.dtype, tensor.bytes.data(), static_cast<std::size_t>(i), value(k, i));
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+double mean_of(const ir::HostTensor& tensor) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i)
+    sum += load_element(tensor.dtype, tensor.bytes.data(), static_cast<std::size_t>(i));
+  return tensor.elements() == 0 ? 0 : sum / static_cast<double>(tensor.elements());
+}
+
+/// How many elements of output k a candidate is actually held to.
+std::int64_t comparable(const DataSet& data, std::size_t k) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < data.expected[k].elements(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const bool is_nan = std::isnan(load_element(data.expected[k].dtype, data.expected[k].bytes.data(), at));
+    count += std::isinf(data.bound[k].as<double>()[i]) || (is_nan && data.nan_is_free) ? 0 : 1;
+  }
+  return count;
+}
+
+struct Straw {
+  std::string name;
+  std::vector<ir::HostTensor> outputs;
+};
+
+std::vector<Straw> straws(const Task& task, const DataSet& data) {
+  std::vector<Straw> all;
+  all.push_back({"zeros", fill(task, data, [](std::size_t, std::int64_t) { return 0.0; })});
+  all.push_back({"constant one", fill(task, data, [](std::size_t, std::int64_t) { return 1.0; })});
+  std::vector<double> means;
+  for (const auto& expected : data.expected) means.push_back(mean_of(expected));
+  all.push_back({"mean of the expected values", fill(task, data, [&](std::size_t k, std::int64_t) { return means[k]; })});
+  all.push_back({"first expected value everywhere", fill(task, data, [&](std::size_t k, std::int64_t) {
+                   return load_element(data.expected[k].dtype, data.expected[k].bytes.data(), 0);
+                 })});
+  for (std::size_t j = 0; j < data.inputs.size(); ++j) {
+    const ir::HostTensor& input = data.inputs[j];
+    if (input.elements() == 0) continue;
+    all.push_back({"copy of input " + task.inputs[j].name, fill(task, data, [&](std::size_t, std::int64_t i) {
+                     return load_element(input.dtype, input.bytes.data(), static_cast<std::size_t>(i % input.elements()));
+                   })});
+  }
+  return all;
+}
+
+/// `tensor` with the second half of `axis` replaced by its first half.
+ir::HostTensor halved(const ir::HostTensor& tensor, std::size_t axis) {
+  ir::HostTensor copy = tensor;
+  std::int64_t inner = static_cast<std::int64_t>(dtype_size(tensor.dtype));
+  for (std::size_t d = axis + 1; d < tensor.shape.size(); ++d) inner *= tensor.shape[d];
+  const std::int64_t extent = tensor.shape[axis], half = extent / 2;
+  const std::int64_t outer = tensor.elements() * static_cast<std::int64_t>(dtype_size(tensor.dtype)) / (inner * extent);
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = half; i < extent; ++i)
+      std::memcpy(copy.bytes.data() + (o * extent + i) * inner, tensor.bytes.data() + (o * extent + i % half) * inner,
+                  static_cast<std::size_t>(inner));
+  return copy;
+}
+
+/// The reference's own outputs for other inputs, in the output dtypes: a straw that computes the right thing from wrong data.
+Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                                           std::vector<ir::HostTensor> inputs) {
+  KERF_TRY(const DataSet other, reference.expect(shape, std::move(inputs)));
+  return fill(task, other, [&](std::size_t k, std::int64_t i) {
+    return load_element(other.expected[k].dtype, other.expected[k].bytes.data(), static_cast<std::size_t>(i));
+  });
+}
+
+/// True when the task reads every element of every input, so that half of them cannot suffice.
+bool reads_everything(const Task& task, const ShapeSet& shape, const DataSet& data) {
+  if (!task.graph) return true;
+  const auto cost = ir::cost(*task.graph, shape.symbols);
+  if (!cost) return false;
+  double all = 0;
+  for (const auto& input : data.inputs) all += static_cast<double>(input.bytes.size());
+  return cost->bytes_read >= all;
+}
+
+}  // namespace
+
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed) {
+  Admission result;
+  const auto refuse = [&](std::string reason) {
+    result.admitted = false;
+    result.reason = std::move(reason);
+    return result;
+  };
+  KERF_TRY(const DataSet data, oracle::make_data(task, reference, shape, oracle::Family::normal, seed));
+  for (std::size_t k = 0; k < task.outputs.size(); ++k) {
+    const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
+    if (total > 0 && compared * 2 < total)
+      return refuse(fmt::format("output {} cannot be checked on ordinary inputs: {} of {} elements are NaN or too close to a jump. "
+                                "Give the inputs a [distributions] entry that avoids this.",
+                                task.outputs[k].name, total - compared, total));
+  }
+  for (const Straw& straw : straws(task, data)) {
+    if (would_pass(task, data, straw.outputs))
+      return refuse(fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
+                                "outputs depend on the data.", straw.name));
+    result.tried.push_back(straw.name);
+  }
+  KERF_TRY(const auto other, oracle::draw_inputs(task, shape, oracle::Family::normal, seed + 1));
+  for (std::size_t j = 0; j < data.inputs.size(); ++j) {
+    if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
+    std::vector<ir::HostTensor> changed = data.inputs;
+    changed[j] = other[j];
+    KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
+    if (would_pass(task, data, outputs))
+      return refuse(fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.", task.inputs[j].name));
+    result.tried.push_back("ignoring input " + task.inputs[j].name);
+  }
+  if (!reads_everything(task, shape, data)) return result;
+  for (std::size_t j = 0; j < data.inputs.size(); ++j) {
+    for (std::size_t axis = 0; axis < data.inputs[j].shape.size(); ++axis) {
+      if (data.inputs[j].shape[axis] < 2 || data.inputs[j].elements() == 0) continue;
+      std::vector<ir::HostTensor> changed = data.inputs;
+      changed[j] = halved(data.inputs[j], axis);
+      if (changed[j].bytes == data.inputs[j].bytes) continue;
+      KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
+      if (would_pass(task, data, outputs))
+        return refuse(fmt::format("half of input {} along axis {} is enough to pass: a subsampling kernel would be rewarded.",
+                                  task.inputs[j].name, axis));
+      result.tried.push_back(fmt::format("subsample of {} along axis {}", task.inputs[j].name, axis));
+    }
+  }
+  return result;
+}
+
+}  // namespace kerf

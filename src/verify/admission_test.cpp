@@ -1,0 +1,58 @@
+#include "verify/admission.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/expression.hpp"
+
+namespace kerf {
+namespace {
+
+Task task_of(const std::string& expression, std::vector<std::pair<std::string, std::string>> inputs) {
+  Task task;
+  task.name = "t";
+  task.shapes = {{"small", {{"n", 16}, {"m", 12}}, 1, {}}};
+  for (const auto& [name, type] : inputs) task.inputs.push_back(*ir::parse_tensor_type(name, type));
+  task.distributions.resize(task.inputs.size());
+  auto graph = ir::parse_expression(expression, task.inputs, {"y"}, {task.shapes[0].symbols});
+  EXPECT_TRUE(graph) << graph.error().message;
+  task.graph = *graph;
+  const ir::Node& out = (*graph)[graph->outputs[0].node];
+  task.outputs = {{"y", out.dtype, out.shape}};
+  return task;
+}
+
+Admission admission_of(const Task& task) {
+  const auto reference = oracle::make_graph_reference(task);
+  EXPECT_TRUE(reference) << reference.error().message;
+  const auto result = admit(task, **reference, task.shapes[0], 1);
+  EXPECT_TRUE(result) << result.error().message;
+  return *result;
+}
+
+TEST(Admission, TakesOrdinaryTasks) {
+  for (const char* text : {"y = x * 2 + 1", "y = softmax(x)", "y = sum(x, axis=1)", "y = argmax(x, axis=1)", "y = x.T", "y = x[:, ::2]"}) {
+    const Admission admission = admission_of(task_of(text, {{"x", "f32[n, m]"}}));
+    EXPECT_TRUE(admission.admitted) << text << ": " << admission.reason;
+    EXPECT_GE(admission.tried.size(), 4U);
+  }
+}
+
+TEST(Admission, RefusesOutputsThatAreConstant) {
+  EXPECT_FALSE(admission_of(task_of("y = x * 0", {{"x", "f32[n, m]"}})).admitted);
+  EXPECT_FALSE(admission_of(task_of("y = softmax(sum(x, axis=1, keepdims=true), axis=1) + 2", {{"x", "f32[n, m]"}})).admitted);
+}
+
+TEST(Admission, RefusesTheIdentity) {
+  const Admission admission = admission_of(task_of("y = x + 0", {{"x", "f32[n, m]"}}));
+  EXPECT_FALSE(admission.admitted);
+  EXPECT_NE(admission.reason.find("copy of input x"), std::string::npos) << admission.reason;
+}
+
+TEST(Admission, RefusesAnInputThatDoesNotMatter) {
+  const Admission admission = admission_of(task_of("y = exp(x) + 0 * z", {{"x", "f32[n, m]"}, {"z", "f32[n, m]"}}));
+  EXPECT_FALSE(admission.admitted);
+  EXPECT_NE(admission.reason.find("input z"), std::string::npos) << admission.reason;
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,116 @@
+#include "verify/gates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "device/fake_bench.hpp"
+#include "verify/verify.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr std::int64_t kN = 6;
+
+/// y = 2 x on six elements, one of each sign and size.
+class GatesTest : public testing::Test {
+ protected:
+  GatesTest() : bench_(ProblemLayout{{{"x", DType::f32, {2, 3}, BufferRole::input}, {"y", DType::f32, {2, 3}, BufferRole::output}}, 2}) {
+    outputs_ = {{"y", DType::f32, {2, 3}, BufferRole::output}};
+    auto& data = checked_.data;
+    data.shape = "tail";
+    data.distribution = "normal";
+    data.inputs = {ir::make_tensor(DType::f32, {2, 3})};
+    data.expected = {ir::make_tensor(DType::f64, {2, 3})};
+    data.bound = {ir::make_tensor(DType::f64, {2, 3})};
+    for (int i = 0; i < kN; ++i) {
+      data.inputs[0].as<float>()[i] = static_cast<float>(i) - 2.5F;
+      data.expected[0].as<double>()[i] = 2.0 * (i - 2.5);
+      data.bound[0].as<double>()[i] = 1e-6;
+    }
+  }
+
+  Refusal refused(std::function<void(FakeBuffers&)> body) {
+    bench_.kernels = {{std::move(body), 1, std::nullopt, 0}};
+    const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+    EXPECT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->has_value()) << "was accepted";
+    return result->value_or(Rejected{"accepted", ""});
+  }
+
+  static void right(FakeBuffers& b) {
+    for (int i = 0; i < kN; ++i) b[1].as<float>()[i] = 2 * b[0].as<float>()[i];
+  }
+
+  FakeBench bench_;
+  std::vector<BufferSpec> outputs_;
+  CheckedData checked_;
+};
+
+TEST_F(GatesTest, ARightKernelPassesUnderBothPoisons) {
+  bench_.kernels = {{right, 1, std::nullopt, 0}};
+  const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->has_value());
+  EXPECT_EQ(bench_.kernels[0].calls, 2);
+}
+
+TEST_F(GatesTest, AKernelThatWritesNothingIsWrongEverywhere) {
+  const Refusal refusal = refused([](FakeBuffers&) {});
+  const auto& wrong = std::get<WrongResult>(refusal);
+  EXPECT_EQ(wrong.gate, "values");
+  EXPECT_EQ(wrong.evidence->wrong, kN);
+}
+
+TEST_F(GatesTest, EvidenceNamesTheWorstElementAndTheBox) {
+  const Refusal refusal = refused([](FakeBuffers& b) {
+    right(b);
+    b[1].as<float>()[4] += 1;
+  });
+  const auto& evidence = *std::get<WrongResult>(refusal).evidence;
+  EXPECT_EQ(evidence.worst_index, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(evidence.box_low, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(evidence.box_high, (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(evidence.expected, 3.0);
+  EXPECT_EQ(evidence.actual, 4.0);
+}
+
+TEST_F(GatesTest, ChangingAnInputIsRefusedEvenWithRightOutputs) {
+  const Refusal refusal = refused([](FakeBuffers& b) {
+    right(b);
+    b[0].as<float>()[0] = 0;
+  });
+  EXPECT_EQ(std::get<Rejected>(refusal).gate, "inputs_unchanged");
+}
+
+TEST_F(GatesTest, ABrokenRedZoneIsRefused) {
+  bench_.broken_red_zones = {"y"};
+  EXPECT_EQ(std::get<Rejected>(refused(right)).gate, "red_zone");
+}
+
+TEST_F(GatesTest, ErrorsWithinTheBoundButFarAboveHonestOnesAreALowerPrecision) {
+  checked_.honest = {0.01};
+  const Refusal refusal = refused([](FakeBuffers& b) {
+    for (int i = 0; i < kN; ++i) b[1].as<float>()[i] = 2 * b[0].as<float>()[i] + 2e-6F;
+  });
+  EXPECT_EQ(std::get<WrongResult>(refusal).gate, "accuracy");
+}
+
+TEST_F(GatesTest, FaultsKeepTheirKind) {
+  bench_.kernels = {{right, 1, Fault{Fault::Kind::timed_out, "hung"}, 0}};
+  auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  EXPECT_TRUE(std::holds_alternative<TimedOut>(**result));
+  bench_.kernels[0].fault = Fault{Fault::Kind::forbidden, "openat"};
+  result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  EXPECT_EQ(std::get<Rejected>(**result).gate, "sandbox");
+}
+
+TEST(StaticBudget, RefusesGlobalsConstructorsAndForeignSymbols) {
+  EXPECT_FALSE(judge_static({}).has_value());
+  EXPECT_TRUE(judge_static({{"cache (4 bytes)"}, {}, {}, {}}).has_value());
+  EXPECT_TRUE(judge_static({{}, {"ptrace"}, {}, {}}).has_value());
+  EXPECT_TRUE(judge_static({{}, {}, {"init"}, {}}).has_value());
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,19 @@
+#pragma once
+// Why a candidate was refused. The alternatives are those of Outcome (model/evaluation.hpp) without a measurement.
+
+#include <optional>
+#include <variant>
+
+#include "device/device.hpp"
+#include "model/evaluation.hpp"
+
+namespace kerf {
+
+using Refusal = std::variant<WrongResult, Crashed, TimedOut, Rejected>;
+
+/// A device fault as a refusal at `gate` ("small shape", "timing", ...).
+Refusal refusal_from(const Fault& fault, const std::string& gate);
+
+Outcome to_outcome(Refusal refusal);
+
+}  // namespace kerf

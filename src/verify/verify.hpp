@@ -1,0 +1,35 @@
+#pragma once
+// Runs a loaded kernel on checked data and judges what it left behind.
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/device.hpp"
+#include "verify/gates.hpp"
+
+namespace kerf {
+
+/// A data set with what is known about honest kernels on it.
+struct CheckedData {
+  oracle::DataSet data;
+  HonestAccuracy honest;
+};
+
+struct VerifyOptions {
+  std::chrono::milliseconds call_limit{900};  ///< wall clock per call; the worker is killed after it
+  std::string gate = "correctness";           ///< names the tier in faults
+};
+
+/// One call on slot `slot` of freshly staged data: nothing, or why the kernel is refused. An Error means the device itself
+/// failed.
+Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, int slot, const CheckedData& checked,
+                                           Poison poison, const std::vector<BufferSpec>& outputs,
+                                           const VerifyOptions& options);
+
+/// Runs the kernel on every data set, the first one under both poison patterns, rotating over `slots`.
+Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data,
+                                      int slots, const std::vector<BufferSpec>& outputs, const VerifyOptions& options);
+
+}  // namespace kerf
