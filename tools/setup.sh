@@ -1,0 +1,59 @@
+# Sourced by demo.sh and test.sh: installs what is missing and builds. Quiet when nothing is to do.
+# Needs Debian 12 or Ubuntu 24.04, root or sudo for packages. PyPI packages go into the build tree only.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+CORE_PACKAGES=(g++ cmake ninja-build ccache git python3 ca-certificates
+  nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev libseccomp-dev
+  libgtest-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd)
+TEST_PACKAGES=(python3-torch python3-numpy python3-venv python3-pip clang-19 clang-format-19)
+
+say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || printf '%s ' "$package"
+  done
+}
+
+# install_packages NAME...: installs the missing ones, or prints the exact command and exits 2.
+install_packages() {
+  local missing
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    if command -v sudo >/dev/null; then as_root=(sudo); else
+      echo "These packages are missing and there is no root or sudo here. Ask someone who has it to run:" >&2
+      echo "  apt-get install -y --no-install-recommends $missing" >&2
+      exit 2
+    fi
+  fi
+  say "installing: $missing"
+  local log
+  log=$(mktemp)
+  # shellcheck disable=SC2086  # a list of package names
+  if ! { "${as_root[@]}" apt-get update -qq &&
+         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends \
+           -o DPkg::Lock::Timeout=600 $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "Could not install packages. Try by hand: apt-get install -y --no-install-recommends $missing" >&2
+    exit 2
+  fi
+  rm -f "$log"
+}
+
+# build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets.
+build_kerf() {
+  if [ ! -f build/release/build.ninja ] || [ CMakePresets.json -nt build/release/build.ninja ]; then
+    say "configuring"
+    cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log >&2; rm -f build-configure.log; exit 1; }
+    rm -f build-configure.log
+  fi
+  if ! ninja -C build/release -n "$@" 2>/dev/null | grep -q 'no work to do'; then
+    say "building (a few minutes the first time)"
+    NINJA_STATUS='  [%f/%t, %es] ' ninja -C build/release "$@" >&2
+  fi
+}
