@@ -1,0 +1,124 @@
+#include "app/cli/cli.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "app/cli/commands.hpp"
+#include "base/file.hpp"
+#include "base/version.hpp"
+
+namespace kerf::cli {
+namespace {
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+Ran kerf(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  const int code = run(args, Environment{}, console);
+  return {code, out.str(), err.str()};
+}
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+std::string task(const std::string& name) { return std::string(KERF_SOURCE_DIR) + "/tasks/" + name + ".toml"; }
+
+TEST(CommandLine, TeachesByExample) {
+  const auto help = kerf({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_HAS(help.out, "kerf eval tasks/softmax.toml mine.cpp");
+  EXPECT_EQ(help.out.find("worker"), std::string::npos);
+  EXPECT_HAS(kerf({"eval", "--help"}).out, "--no-cache");
+  EXPECT_EQ(kerf({}).code, kMisuse);
+}
+
+TEST(CommandLine, TellsItsVersion) {
+  EXPECT_EQ(kerf({"--version"}).out, std::string("kerf ") + kKerfVersion + "\n");
+  EXPECT_EQ(kerf({"--version"}).code, 0);
+}
+
+TEST(CommandLine, NamesTheNearestCommandOptionAndTarget) {
+  const auto command = kerf({"evla", "t.toml"});
+  EXPECT_EQ(command.code, kMisuse);
+  EXPECT_HAS(command.err, "kerf: error: unknown command 'evla' (did you mean 'eval'?)");
+  const auto option = kerf({"eval", "--jsn", "t.toml"});
+  EXPECT_EQ(option.code, kMisuse);
+  EXPECT_HAS(option.err, "unknown option '--jsn' (did you mean '--json'?)");
+  const auto target = kerf({"eval", task("gelu"), "k.cpp", "--target", "cudda"});
+  EXPECT_EQ(target.code, kMisuse);
+  EXPECT_HAS(target.err, "unknown target 'cudda' (did you mean 'cuda'?)");
+}
+
+TEST(CommandLine, SaysWhatIsMissing) {
+  const auto kernel = kerf({"eval", task("gelu")});
+  EXPECT_EQ(kernel.code, kMisuse);
+  EXPECT_HAS(kernel.err, "KERNEL");
+  EXPECT_HAS(kernel.err, "see kerf eval --help");
+  const auto file = kerf({"check", "no_such.toml"});
+  EXPECT_EQ(file.code, kMisuse);
+  EXPECT_HAS(file.err, "there is no task file 'no_such.toml'");
+  const auto source = kerf({"eval", task("gelu"), "no_such.cpp"});
+  EXPECT_EQ(source.code, kMisuse);
+  EXPECT_HAS(source.err, "there is no kernel file 'no_such.cpp'");
+}
+
+TEST(CommandLine, RefusesUnknownSettingsAndTunables) {
+  const std::string kernel = std::string(KERF_SOURCE_DIR) + "/tasks/cpp_reference/separable.cpp";
+  const auto setting = kerf({"eval", task("cpp_reference/box_filter"), kernel, "--set", "measure.max_round=3"});
+  EXPECT_EQ(setting.code, kMisuse);
+  EXPECT_HAS(setting.err, "did you mean 'measure.max_rounds'?");
+  const auto tunable = kerf({"eval", task("cpp_reference/box_filter"), kernel, "--set", "BLOCK=3"});
+  EXPECT_EQ(tunable.code, kMisuse);
+  EXPECT_HAS(tunable.err, "no kernel has a tunable 'BLOCK'");
+  EXPECT_HAS(kerf({"eval", task("gelu"), kernel, "--set", "BLOCK"}).err, "expected NAME=VALUE");
+  EXPECT_HAS(kerf({"eval", task("gelu"), kernel, "--set", "measure.max_rounds=-4"}).err, "expected a number");
+}
+
+TEST(CommandLine, ListsTasks) {
+  const auto listed = kerf({"tasks", std::string(KERF_SOURCE_DIR) + "/tasks"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_HAS(listed.out, "causal_attention");
+  EXPECT_HAS(listed.out, "box_filter");
+  EXPECT_EQ(kerf({"tasks", "/no/such/folder"}).code, kMisuse);
+}
+
+TEST(Eval, RejectsAKernelWithABadHeaderAsData) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "kerf_cli_bad_header.cpp";
+  ASSERT_TRUE(write_file_atomic(path, "/* kerf\nlunch: k<<<1, 1>>>(x, y)\n*/\n"));
+  const auto ran = kerf({"eval", task("gelu"), path.string(), "--json"});
+  std::filesystem::remove(path);
+  EXPECT_EQ(ran.code, kJudged) << ran.err;
+  EXPECT_HAS(ran.out, "\"outcome\":\"rejected\",\"gate\":\"parse\"");
+  EXPECT_HAS(ran.out, "did you mean 'launch'?");
+}
+
+TEST(Settings, SplitsTunablesFromSettings) {
+  const auto settings = parse_settings({"BLOCK=256", "measure.max_rounds = 20"});
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->tunables, (Bindings{{"BLOCK", 256}}));
+  ASSERT_EQ(settings->options.size(), 1u);
+  EXPECT_EQ(settings->options[0].second, "20");
+  EXPECT_FALSE(parse_settings({"BLOCK=two"}));
+  EXPECT_FALSE(parse_settings({"BLOCK=1", "BLOCK=2"}));
+}
+
+TEST(Style, IsPlainOffTerminalsAndWhenColourIsUnwanted) {
+  Environment environment;
+  environment.variables = {{"LANG", "C.UTF-8"}};
+  EXPECT_TRUE(style_for(environment, true).colour);
+  EXPECT_TRUE(style_for(environment, true).unicode);
+  EXPECT_FALSE(style_for(environment, false).colour);
+  environment.variables["NO_COLOR"] = "1";
+  EXPECT_FALSE(style_for(environment, true).colour);
+  environment.variables = {{"LANG", "C"}, {"TERM", "dumb"}};
+  EXPECT_FALSE(style_for(environment, true).colour);
+  EXPECT_FALSE(style_for(environment, true).unicode);
+}
+
+}  // namespace
+}  // namespace kerf::cli

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.hpp"
+#include "base/text.hpp"
+#include "ir/cost.hpp"
+#include "measure/peaks.hpp"
+#include "oracle/reference.hpp"
+#include "task/task.hpp"
+#include "verify/admission.hpp"
+#include "verify/cpp_reference.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Floor {
+  std::string target;
+  SpeedOfLight light;
+};
+
+/// One shape set with what it costs at least.
+struct ShapeFacts {
+  ShapeSet set;
+  double bytes = 0;              ///< inputs and outputs, once each
+  std::optional<ir::Cost> cost;  ///< of expressions only
+  std::vector<Floor> floors;     ///< on calibrated devices of targets that use the set
+};
+
+double tensor_bytes(const Task& task, const ShapeSet& set) {
+  double bytes = 0;
+  for (const auto* tensors : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *tensors)
+      if (const auto count = element_count(tensor.shape).evaluate(set.symbols))
+        bytes += static_cast<double>(*count) * static_cast<double>(dtype_size(tensor.dtype));
+  return bytes;
+}
+
+std::string symbols_text(const Bindings& symbols) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : symbols) parts.push_back(fmt::format("{}={}", name, value));
+  return join(parts, " ");
+}
+
+std::string tensors_text(const std::vector<ir::TensorType>& tensors) {
+  std::vector<std::string> parts;
+  for (const auto& tensor : tensors)
+    parts.push_back(fmt::format("{} {}{}", tensor.name, dtype_name(tensor.dtype), to_string(tensor.shape)));
+  return join(parts, ", ");
+}
+
+Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& environment, const TargetContext& context) {
+  std::vector<ShapeFacts> shapes;
+  for (const auto& set : task.shapes) {
+    ShapeFacts facts{set, tensor_bytes(task, set), std::nullopt, {}};
+    if (task.graph) {
+      KERF_TRY(facts.cost, ir::cost(*task.graph, set.symbols));
+    }
+    shapes.push_back(std::move(facts));
+  }
+  if (environment.cache.empty() || !task.graph) return shapes;
+  for (const auto& name : target_names()) {
+    const auto target = make_target(name, context);
+    if (!target) continue;  // what is missing is the doctor's business
+    const auto peaks = load_peaks(environment.cache, target->device->facts());
+    if (!peaks) continue;
+    for (auto& shape : shapes)
+      if (shape.set.applies_to(name))
+        if (const auto light = floor_of(*shape.cost, *peaks, task.precision)) shape.floors.push_back({name, *light});
+  }
+  return shapes;
+}
+
+Result<Admission> admission_of(const Task& task, const TargetContext& context, std::uint64_t seed) {
+  const auto smallest = std::min_element(
+      task.shapes.begin(), task.shapes.end(),
+      [&](const ShapeSet& a, const ShapeSet& b) { return tensor_bytes(task, a) < tensor_bytes(task, b); });
+  if (task.graph) {
+    KERF_TRY(const auto reference, oracle::make_graph_reference(task));
+    return admit(task, *reference, *smallest, seed);
+  }
+  KERF_TRY(const Target cpp, make_target(kCppReferenceTarget, context));
+  KERF_TRY(const auto reference, make_cpp_reference(task, *cpp.language, *cpp.device));
+  return admit(task, *reference, *smallest, seed);
+}
+
+Json tensors_json(const std::vector<ir::TensorType>& tensors) {
+  Json list = Json::array();
+  for (const auto& tensor : tensors)
+    list.push_back({{"name", tensor.name}, {"dtype", dtype_name(tensor.dtype)}, {"shape", to_string(tensor.shape)}});
+  return list;
+}
+
+Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admission& admission) {
+  Json json{{"schema", 1},
+            {"task", task.name},
+            {"task_id", task.id},
+            {"description", task.description},
+            {"precision", precision_name(task.precision)},
+            {"inputs", tensors_json(task.inputs)},
+            {"outputs", tensors_json(task.outputs)}};
+  json["shapes"] = Json::array();
+  for (const auto& shape : shapes) {
+    Json entry{{"name", shape.set.name},
+               {"symbols", Json::object()},
+               {"weight", shape.set.weight},
+               {"targets", shape.set.targets},
+               {"bytes", shape.bytes}};
+    for (const auto& [name, value] : shape.set.symbols) entry["symbols"][name] = value;
+    if (shape.cost)
+      entry["cost"] = {{"bytes_read", shape.cost->bytes_read},   {"bytes_written", shape.cost->bytes_written},
+                       {"fma_flops", shape.cost->fma_flops},     {"other_flops", shape.cost->other_flops},
+                       {"special_ops", shape.cost->special_ops}, {"fma_avoidable", shape.cost->fma_avoidable}};
+    else
+      entry["cost"] = nullptr;
+    entry["floors"] = Json::object();
+    for (const auto& floor : shape.floors)
+      entry["floors"][floor.target] = {{"floor_us", floor.light.floor_us}, {"bound", floor.light.bound}};
+    json["shapes"].push_back(std::move(entry));
+  }
+  json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried}};
+  return json;
+}
+
+std::string shapes_table(const std::vector<ShapeFacts>& shapes, const Style& style) {
+  std::vector<std::vector<Cell>> rows{{{"shape"}, {"symbols"}, {"used for"}, {"moves"}, {"computes"}, {"floor"}}};
+  for (const auto& shape : shapes) {
+    std::string use = shape.set.weight > 0 ? "timing" : "checking";
+    if (!shape.set.targets.empty()) use += " on " + join(shape.set.targets, ", ");
+    std::vector<std::string> floors;
+    for (const auto& floor : shape.floors)
+      floors.push_back(fmt::format("{}: {} ({})", floor.target, format_us(floor.light.floor_us), floor.light.bound));
+    const double moved = shape.cost ? shape.cost->bytes_read + shape.cost->bytes_written : shape.bytes;
+    rows.push_back(
+        {{shape.set.name, Colour::bold},
+         {symbols_text(shape.set.symbols)},
+         {use},
+         {format_bytes(moved), Colour::none, true},
+         {shape.cost ? format_flops(shape.cost->fma_flops + shape.cost->other_flops + shape.cost->special_ops) : "?",
+          Colour::none, true},
+         {floors.empty() ? "-" : join(floors, "; "), floors.empty() ? Colour::dim : Colour::none}});
+  }
+  return table(rows, style);
+}
+
+void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admission& admission, Console& console) {
+  const Style& style = console.out_style;
+  auto& out = console.out;
+  out << paint(task.name, Colour::bold, style) << "  " << printable(task.description) << "\n";
+  out << fmt::format("  inputs     {}\n  outputs    {}\n  precision  {}\n  id         {}\n\n",
+                     tensors_text(task.inputs), tensors_text(task.outputs), precision_name(task.precision),
+                     task.id.substr(0, 16));
+  out << shapes_table(shapes, style);
+  if (std::all_of(shapes.begin(), shapes.end(), [](const ShapeFacts& s) { return s.floors.empty(); }))
+    out << paint("No floors: 'kerf doctor --calibrate' measures the peaks of this machine once.\n", Colour::dim, style);
+  if (admission.admitted)
+    out << "\n"
+        << paint("admitted", Colour::green, style) << ": straw candidates fail as they must ("
+        << join(admission.tried, ", ") << ")\n";
+  else
+    out << "\n" << paint("refused", Colour::red, style) << ": " << printable(admission.reason) << "\n";
+  out << std::flush;
+}
+
+}  // namespace
+
+Status check(const CheckOptions& options, const Environment& environment, Console& console) {
+  KERF_TRY(const Task task, load_checked_task(options.task));
+  const auto sandbox = make_sandbox();
+  const TargetContext context = make_context(environment, *sandbox, 1);
+  KERF_TRY(const auto shapes, gather(task, environment, context));
+  KERF_TRY(const Admission admission, admission_of(task, context, options.seed));
+  if (options.json)
+    console.out << to_json(task, shapes, admission).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+  else
+    print(task, shapes, admission, console);
+  if (!admission.admitted)
+    return fail(Errc::invalid_input, fmt::format("{}: the task is refused: {}", options.task, admission.reason));
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,297 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "app/cli/commands.hpp"
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "build/build.hpp"
+#include "search/evaluate.hpp"
+#include "task/task.hpp"
+
+namespace kerf::cli {
+namespace {
+
+/// One kernel file of the command line on its way to a verdict.
+struct Job {
+  Candidate candidate;  ///< when the header could be read
+  std::optional<Evaluation> result;
+};
+
+/// Shows tiers as they finish, under the name of their kernel.
+class Progress final : public Observer {
+ public:
+  Progress(Console& console, std::string target) : console_(console), target_(std::move(target)) {}
+
+  void on_tier(const TierEvent& event) override {
+    announce(event.candidate);
+    console_.err << tier_line(event, console_.err_style) << std::flush;
+  }
+  void on_note(const std::string& text) override {
+    console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
+  }
+  void announce(const std::string& candidate) {
+    if (candidate == current_) return;
+    current_ = candidate;
+    console_.err << paint(printable(candidate), Colour::bold, console_.err_style) << " on " << target_ << std::endl;
+  }
+
+ private:
+  Console& console_;
+  std::string target_;
+  std::string current_;
+};
+
+Evaluation refused_at_parse(const Task& task, const std::string& target, const Candidate& candidate,
+                            std::string message) {
+  Evaluation evaluation;
+  evaluation.task = task.name;
+  evaluation.task_id = task.id;
+  evaluation.target = target;
+  evaluation.candidate = candidate.name;
+  evaluation.candidate_id = candidate.id;
+  evaluation.outcome = Rejected{"parse", std::move(message)};
+  return evaluation;
+}
+
+/// The target by option, header or extension, in this order; they must not contradict each other.
+Result<std::string> choose_target(const EvalOptions& options, const std::string& path, const std::string& header) {
+  if (!options.target.empty() && !header.empty() && header != options.target)
+    return fail(Errc::invalid_input,
+                fmt::format("{} is written for target '{}', but --target says '{}'", path, header, options.target));
+  if (!options.target.empty()) return options.target;
+  if (!header.empty()) return header;
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (const std::string target = target_for_extension(extension); !target.empty()) return target;
+  return fail(Errc::invalid_input,
+              fmt::format("cannot tell the target of {}: give --target, one of {}", path, join(target_names(), ", ")));
+}
+
+Result<Job> read_kernel(const EvalOptions& options, const Task& task, const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", path));
+  KERF_TRY(std::string source, read_file(path));
+  Job job;
+  auto parsed = parse_candidate(path, source);
+  if (parsed) {
+    job.candidate = *std::move(parsed);
+    KERF_TRY(job.candidate.target, choose_target(options, path, job.candidate.target));
+    if (auto known = check_target_name(job.candidate.target); !known)
+      job.result = refused_at_parse(task, job.candidate.target, job.candidate, path + ": " + known.error().message);
+  } else {
+    job.candidate.name = path;
+    job.candidate.id = sha256_hex(source);
+    KERF_TRY(job.candidate.target, choose_target(options, path, ""));
+    job.result = refused_at_parse(task, job.candidate.target, job.candidate, parsed.error().message);
+  }
+  return job;
+}
+
+template <class T>
+Status assign(T& into, const std::string& key, const std::string& value, double least) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || !(number >= least) || number > 1e9)
+    return fail(Errc::invalid_input, fmt::format("--set {}={}: expected a number of at least {}", key, value, least));
+  if constexpr (std::is_arithmetic_v<T>)
+    into = static_cast<T>(number);
+  else
+    into = T(static_cast<typename T::rep>(number));
+  return {};
+}
+
+Status apply(const Settings& settings, JudgeOptions& judge) {
+  auto& measure = judge.measure;
+  using Setter = std::function<Status(const std::string&, const std::string&)>;
+  const std::vector<std::pair<std::string, Setter>> known = {
+      {"measure.min_rounds", [&](auto& k, auto& v) { return assign(measure.min_rounds, k, v, 1); }},
+      {"measure.max_rounds", [&](auto& k, auto& v) { return assign(measure.max_rounds, k, v, 1); }},
+      {"measure.target_noise", [&](auto& k, auto& v) { return assign(measure.target_noise, k, v, 0); }},
+      {"measure.time_limit_ms", [&](auto& k, auto& v) { return assign(measure.time_limit, k, v, 1); }},
+      {"measure.min_batch_us", [&](auto& k, auto& v) { return assign(measure.min_batch, k, v, 0); }},
+      {"measure.baseline_share", [&](auto& k, auto& v) { return assign(measure.baseline_share, k, v, 0); }},
+      {"judge.call_limit_ms", [&](auto& k, auto& v) { return assign(judge.call_limit, k, v, 1); }},
+      {"judge.timed_data_sets", [&](auto& k, auto& v) { return assign(judge.timed_data_sets, k, v, 1); }},
+  };
+  for (const auto& [key, value] : settings.options) {
+    const auto setter = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == key; });
+    if (setter == known.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, function] : known) names.push_back(name);
+      return fail(Errc::invalid_input, fmt::format("unknown setting '{}'{}; known are {}", key,
+                                                   did_you_mean(key, names), join(names, ", ")));
+    }
+    KERF_TRY_VOID(setter->second(key, value));
+  }
+  return {};
+}
+
+/// Every tunable of the command line belongs to at least one kernel.
+Status check_tunables(const Settings& settings, const std::vector<Job>& jobs) {
+  std::vector<std::string> names;
+  for (const auto& job : jobs)
+    for (const auto& tunable : job.candidate.tunables) names.push_back(tunable.name);
+  for (const auto& [name, value] : settings.tunables)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return fail(Errc::invalid_input, fmt::format("no kernel has a tunable '{}'{}; settings of Kerf have a dot: "
+                                                   "measure.max_rounds=20",
+                                                   name, did_you_mean(name, names)));
+  return {};
+}
+
+Bindings own_tunables(const Candidate& candidate, const Bindings& given) {
+  Bindings own;
+  for (const auto& tunable : candidate.tunables)
+    if (const auto value = given.find(tunable.name); value != given.end()) own.insert(*value);
+  return own;
+}
+
+/// Compiles the kernels ahead of the one being judged; stops when it goes out of scope.
+class Prefetch {
+ public:
+  Prefetch(Judge& judge, const std::vector<std::pair<Job*, Bindings>>& work, int jobs) {
+    const int threads = std::min<int>(jobs, static_cast<int>(work.size()) - 1);
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this, &judge, &work] {
+        for (std::size_t k; !stop_ && (k = next_++) < work.size();)
+          judge.prefetch(work[k].first->candidate, work[k].second);
+      });
+  }
+  ~Prefetch() {
+    stop_ = true;
+    for (auto& thread : threads_) thread.join();
+  }
+  Prefetch(const Prefetch&) = delete;
+  Prefetch& operator=(const Prefetch&) = delete;
+
+ private:
+  std::atomic<std::size_t> next_{1};  // the first kernel is compiled by whoever judges it
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+struct Session {
+  const Task& task;
+  const EvalOptions& options;
+  const Settings& settings;
+  const JudgeOptions& judge_options;
+  const TargetContext& context;
+  BuildCache& builds;
+  Console& console;
+};
+
+void show(const Evaluation& evaluation, const Session& session) {
+  if (session.options.json) session.console.out << to_json(evaluation) << std::endl;
+}
+
+/// Judges all kernels of one target.
+Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& session) {
+  KERF_TRY(Target target, make_target(name, session.context, session.options.device));
+  std::optional<Target> cpp;
+  if (session.task.cpp && name != kCppReferenceTarget) {
+    KERF_TRY(cpp, make_target(kCppReferenceTarget, session.context));
+  }
+  SystemClock clock;
+  const JudgeTools tools{target, cpp ? &*cpp : &target, session.builds, clock};
+  Progress progress(session.console, fmt::format("{} ({})", name, printable(target.device->facts().name)));
+  NullObserver silent;
+  Observer& observer = session.options.json ? static_cast<Observer&>(silent) : progress;
+  KERF_TRY(const auto judge, Judge::open(session.task, tools, session.judge_options, observer));
+
+  std::vector<std::pair<Job*, Bindings>> work;
+  for (Job* job : jobs) {
+    KERF_TRY(Bindings tunables,
+             resolve_tunables(job->candidate, own_tunables(job->candidate, session.settings.tunables)));
+    work.emplace_back(job, std::move(tunables));
+  }
+  const int cores = session.options.jobs > 0 ? session.options.jobs : available_cores();
+  const Prefetch prefetch(*judge, work, cores);
+  for (auto& [job, tunables] : work) {
+    if (!session.options.json) progress.announce(job->candidate.name);
+    KERF_TRY(job->result, judge->evaluate(job->candidate, tunables, observer));
+    if (job->result->from_cache) observer.on_note("known from an earlier run (--no-cache judges again)");
+    show(*job->result, session);
+  }
+  return {};
+}
+
+void show_all(const std::vector<Job>& jobs, Console& console) {
+  std::vector<Evaluation> evaluations;
+  for (const auto& job : jobs) evaluations.push_back(*job.result);
+  console.err << std::flush;
+  console.out << "\n" << evaluation_table(evaluations, console.out_style);
+  std::vector<std::string> notes;
+  for (const auto& evaluation : evaluations) {
+    if (const std::string report = failure_report(evaluation, console.out_style); !report.empty())
+      console.out << "\n" << report;
+    for (const auto& note : evaluation.notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  if (!notes.empty()) console.out << "\n";
+  for (const auto& note : notes)
+    console.out << paint("note: " + printable(note), Colour::dim, console.out_style) << "\n";
+  console.out << std::flush;
+}
+
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+}  // namespace
+
+Status eval(const EvalOptions& options, const Environment& environment, Console& console) {
+  if (!options.target.empty()) {
+    KERF_TRY_VOID(check_target_name(options.target));
+  }
+  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Settings settings, parse_settings(options.set));
+  JudgeOptions judge_options;
+  judge_options.seed = options.seed ? *options.seed : fresh_seed();
+  judge_options.only_shape = options.shape;
+  judge_options.skip_timing = options.verify_only;
+  judge_options.cache = environment.cache;
+  judge_options.use_evaluation_cache = !options.no_cache;
+  KERF_TRY_VOID(apply(settings, judge_options));
+
+  std::vector<Job> jobs;
+  for (const auto& path : options.kernels) {
+    KERF_TRY(Job job, read_kernel(options, task, path));
+    jobs.push_back(std::move(job));
+  }
+  KERF_TRY_VOID(check_tunables(settings, jobs));
+
+  const auto sandbox = make_sandbox();
+  const TargetContext context = make_context(environment, *sandbox, options.jobs);
+  const bool keep_builds = !options.no_cache && !environment.cache.empty();
+  BuildCache builds(keep_builds ? environment.cache / "builds" : std::filesystem::path());
+  Session session{task, options, settings, judge_options, context, builds, console};
+
+  std::vector<std::string> order;  // targets by first appearance
+  for (const auto& job : jobs) {
+    if (job.result)
+      show(*job.result, session);
+    else if (std::find(order.begin(), order.end(), job.candidate.target) == order.end())
+      order.push_back(job.candidate.target);
+  }
+  for (const auto& target : order) {
+    std::vector<Job*> mine;
+    for (auto& job : jobs)
+      if (!job.result && job.candidate.target == target) mine.push_back(&job);
+    KERF_TRY_VOID(judge_target(target, mine, session));
+  }
+  if (!options.json) show_all(jobs, console);
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,81 @@
+#include "app/cli/environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace kerf::cli {
+namespace {
+
+bool is_relevant(std::string_view name) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "NO_COLOR",
+                                       "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "OPENCL_VENDOR_PATH"});
+  constexpr auto kPrefixes = std::to_array<std::string_view>({"KERF_", "CUDA_", "NVRTC_", "OCL_", "POCL_"});
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto prefix) { return name.starts_with(prefix); });
+}
+
+std::string value_of(const Environment& environment, const std::string& name) {
+  const auto entry = environment.variables.find(name);
+  return entry == environment.variables.end() ? "" : entry->second;
+}
+
+std::filesystem::path cache_folder(const Environment& environment) {
+  if (const auto chosen = value_of(environment, "KERF_CACHE"); !chosen.empty())
+    return std::filesystem::absolute(chosen);
+  if (const auto base = value_of(environment, "XDG_CACHE_HOME"); base.starts_with('/'))
+    return std::filesystem::path(base) / "kerf";
+  if (const auto home = value_of(environment, "HOME"); home.starts_with('/'))
+    return std::filesystem::path(home) / ".cache" / "kerf";
+  return {};
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos && is_relevant(text.substr(0, equals)))
+      environment.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  std::error_code error;
+  environment.self = std::filesystem::read_symlink("/proc/self/exe", error);
+  environment.cache = cache_folder(environment);
+  environment.out_is_terminal = isatty(STDOUT_FILENO) == 1;
+  environment.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  return environment;
+}
+
+Style style_for(const Environment& environment, bool terminal) {
+  std::string locale;
+  for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (locale.empty()) locale = value_of(environment, name);
+  std::transform(locale.begin(), locale.end(), locale.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  const bool colour = value_of(environment, "NO_COLOR").empty() && value_of(environment, "TERM") != "dumb";
+  return {terminal && colour, terminal && utf8};
+}
+
+TargetContext make_context(const Environment& environment, Sandbox& sandbox, int jobs) {
+  TargetContext context;
+  context.self = environment.self;
+  context.cache = environment.cache;
+  context.sandbox = &sandbox;
+  for (const auto& folder : split(value_of(environment, "KERF_NVRTC"), ':'))
+    if (!folder.empty()) context.nvrtc_folders.push_back(folder);
+  context.compile_jobs = jobs;
+  context.environment = environment.variables;
+  return context;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,38 @@
+#pragma once
+// The outside world as Kerf sees it, gathered once. Nothing else in the program reads environment variables.
+
+#include <filesystem>
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "app/cli/render.hpp"
+#include "target/target.hpp"
+
+namespace kerf::cli {
+
+struct Environment {
+  std::map<std::string, std::string> variables;  ///< those Kerf and its tools care about
+  std::filesystem::path self;                    ///< this program's file
+  std::filesystem::path cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf; "" if none
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+};
+
+Environment read_environment();
+
+/// Colour and symbols for a stream: colour on terminals unless NO_COLOR is set or TERM is "dumb", symbols in UTF-8
+/// locales.
+Style style_for(const Environment& environment, bool terminal);
+
+/// Where a command writes. Results go to `out`, progress and errors to `err`.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  Style out_style;
+  Style err_style;
+};
+
+TargetContext make_context(const Environment& environment, Sandbox& sandbox, int jobs);
+
+}  // namespace kerf::cli

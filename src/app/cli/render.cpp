@@ -1,0 +1,223 @@
+#include "app/cli/render.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace kerf::cli {
+namespace {
+
+/// Columns that UTF-8 text takes, counting every code point as one.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string interval(double low, double high, std::string (*format)(double)) {
+  if (!std::isfinite(low) || !std::isfinite(high)) return "";
+  return fmt::format(" [{} .. {}]", format(low), format(high));
+}
+
+std::string format_ratio(double ratio) {
+  if (!std::isfinite(ratio)) return "?";
+  return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
+}
+
+std::string with_unit(double value, std::string_view unit) {
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
+}
+
+Cell speedup_cell(const Speedup* speedup) {
+  if (speedup == nullptr || speedup->ratio == 0) return {"-"};
+  const Colour colour = speedup->low > 1 ? Colour::green : speedup->high < 1 ? Colour::red : Colour::yellow;
+  return {fmt::format("{}{} vs {}", format_ratio(speedup->ratio), interval(speedup->low, speedup->high, format_ratio),
+                      printable(speedup->vs)),
+          colour};
+}
+
+/// The shape's speedup over the baseline that the whole measurement is held to.
+const Speedup* speedup_of_shape(const ShapeMeasurement& shape, const std::string& vs) {
+  if (const auto known = shape.speedups.find(vs); known != shape.speedups.end()) return &known->second;
+  const Speedup* hardest = nullptr;
+  for (const auto& [name, speedup] : shape.speedups)
+    if (hardest == nullptr || speedup.ratio < hardest->ratio) hardest = &speedup;
+  return hardest;
+}
+
+Cell light_cell(const std::optional<SpeedOfLight>& light) {
+  if (!light || !std::isfinite(light->fraction)) return {"-", Colour::dim};
+  return {fmt::format("{:.0f} % ({})", light->fraction * 100, light->bound)};
+}
+
+void add_measured(std::vector<std::vector<Cell>>& rows, const Evaluation& evaluation, const Measurement& measurement) {
+  Cell name{printable(evaluation.candidate), Colour::bold};
+  Cell outcome{evaluation.from_cache ? "measured (cached)" : "measured", Colour::green};
+  for (const auto& shape : measurement.shapes) {
+    rows.push_back({name,
+                    outcome,
+                    {printable(shape.shape)},
+                    {format_us(shape.time.median) + interval(shape.time.low, shape.time.high, format_us)},
+                    speedup_cell(speedup_of_shape(shape, measurement.speedup.vs)),
+                    light_cell(shape.speed_of_light)});
+    name = outcome = {};
+  }
+  if (measurement.shapes.size() > 1) rows.push_back({{}, {}, {"all"}, {}, speedup_cell(&measurement.speedup), {}});
+  if (measurement.shapes.empty()) rows.push_back({name, {"verified, not timed", Colour::green}});
+}
+
+std::string index_text(const std::vector<std::int64_t>& index) { return fmt::format("[{}]", fmt::join(index, ", ")); }
+
+std::string evidence_text(const WrongEvidence& evidence) {
+  std::string text =
+      fmt::format("  output {}, shape {}, data {}: {} of {} elements are wrong\n", printable(evidence.output),
+                  printable(evidence.shape), printable(evidence.distribution), evidence.wrong, evidence.total);
+  text += fmt::format("  worst at {}: expected {}, got {}, tolerance {}\n", index_text(evidence.worst_index),
+                      format_number(evidence.expected, 9), format_number(evidence.actual, 9),
+                      format_number(evidence.tolerance, 3));
+  if (!evidence.box_low.empty())
+    text += fmt::format("  wrong elements lie between {} and {}\n", index_text(evidence.box_low),
+                        index_text(evidence.box_high));
+  return text;
+}
+
+/// The first lines of a long text, indented.
+std::string excerpt(std::string_view text, std::size_t max_lines) {
+  std::string result;
+  const auto lines = split(trim(text), '\n');
+  for (std::size_t i = 0; i < std::min(lines.size(), max_lines); ++i) {
+    const std::string line = printable(lines[i]);
+    result += "  " + (line.size() > 400 ? line.substr(0, 400) + " ..." : line) + "\n";
+  }
+  if (lines.size() > max_lines)
+    result += fmt::format("  ... {} more lines (all of them with --json)\n", lines.size() - max_lines);
+  return result;
+}
+
+}  // namespace
+
+std::string paint(std::string_view text, Colour colour, const Style& style) {
+  static constexpr const char* kCodes[] = {"", "32", "31", "33", "34", "2", "1"};
+  if (!style.colour || colour == Colour::none || text.empty()) return std::string(text);
+  return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(colour)], text);
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == '\r') continue;
+    result += (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F ? '?' : c;
+  }
+  // C1 controls (U+0080..U+009F) are two bytes in UTF-8, and some terminals obey them.
+  for (std::size_t at = 0; (at = result.find('\xC2', at)) != std::string::npos; ++at)
+    if (at + 1 < result.size() && (static_cast<unsigned char>(result[at + 1]) & 0xE0) == 0x80)
+      result.replace(at, 2, "?");
+  return result;
+}
+
+std::string format_us(double us) {
+  if (!std::isfinite(us) || us < 0) return "?";
+  if (us < 1e3) return with_unit(us, "us");
+  return us < 1e6 ? with_unit(us / 1e3, "ms") : with_unit(us / 1e6, "s");
+}
+
+std::string format_bytes(double bytes) {
+  if (!std::isfinite(bytes) || bytes < 0) return "?";
+  if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 1e6) return with_unit(bytes / 1e3, "kB");
+  return bytes < 1e9 ? with_unit(bytes / 1e6, "MB") : with_unit(bytes / 1e9, "GB");
+}
+
+std::string format_flops(double flops) {
+  if (!std::isfinite(flops) || flops < 0) return "?";
+  if (flops < 1e6) return with_unit(flops / 1e3, "kFLOP");
+  if (flops < 1e9) return with_unit(flops / 1e6, "MFLOP");
+  return flops < 1e12 ? with_unit(flops / 1e9, "GFLOP") : with_unit(flops / 1e12, "TFLOP");
+}
+
+std::string format_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
+
+std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
+    if (!row.empty() && row.size() == widths.size()) widths.back() = std::max(widths.back(), width_of(row.back().text));
+  }
+  std::string text;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (std::size_t i = 0; i < rows[r].size(); ++i) {
+      const Cell& cell = rows[r][i];
+      const std::size_t width = width_of(cell.text);
+      const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
+      const std::string painted =
+          paint(cell.text, r == 0 && cell.colour == Colour::none ? Colour::dim : cell.colour, style);
+      line += (i > 0 ? "  " : "") + (cell.right ? padding + painted : painted + padding);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string tier_line(const TierEvent& event, const Style& style) {
+  const std::string mark = style.unicode ? (event.ok ? "\u2713 " : "\u2717 ") : (event.ok ? "ok  " : "NO  ");
+  return fmt::format("  {}{:<14}{:>9}  {}\n", paint(mark, event.ok ? Colour::green : Colour::red, style), event.tier,
+                     format_us(event.ms * 1000),
+                     paint(printable(event.detail), event.ok ? Colour::dim : Colour::red, style));
+}
+
+std::string outcome_words(const Outcome& outcome) {
+  static constexpr const char* kWords[] = {"measured", "does not compile", "wrong result",
+                                           "crashed",  "timed out",        "rejected"};
+  static_assert(std::variant_size_v<Outcome> == std::size(kWords));
+  return kWords[outcome.index()];
+}
+
+std::string evaluation_table(std::span<const Evaluation> evaluations, const Style& style) {
+  std::vector<std::vector<Cell>> rows;
+  const bool measured = std::any_of(evaluations.begin(), evaluations.end(), [](const Evaluation& evaluation) {
+    return std::holds_alternative<Measurement>(evaluation.outcome);
+  });
+  rows.push_back({{"kernel"}, {"outcome"}});
+  if (measured)
+    for (const auto* heading : {"shape", "time", "speedup", "of speed of light"}) rows[0].push_back({heading});
+  for (const auto& evaluation : evaluations) {
+    if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
+      add_measured(rows, evaluation, *measurement);
+    } else {
+      const std::string gate = printable(outcome_gate(evaluation.outcome));
+      rows.push_back(
+          {{printable(evaluation.candidate), Colour::bold},
+           {fmt::format("{}{}{}", outcome_words(evaluation.outcome), gate.empty() ? "" : ": ", gate), Colour::red}});
+    }
+  }
+  return table(rows, style);
+}
+
+std::string failure_report(const Evaluation& evaluation, const Style& style) {
+  if (std::holds_alternative<Measurement>(evaluation.outcome)) return "";
+  constexpr std::size_t kMaxLines = 20;
+  std::string text = fmt::format("{}: {}", paint(printable(evaluation.candidate), Colour::bold, style),
+                                 paint(outcome_words(evaluation.outcome), Colour::red, style));
+  if (const auto* built = std::get_if<BuildFailed>(&evaluation.outcome)) {
+    if (!built->shape.empty()) text += fmt::format(" for shape {}", printable(built->shape));
+  } else if (const std::string gate = outcome_gate(evaluation.outcome); !gate.empty()) {
+    text += fmt::format(" at gate '{}'", printable(gate));
+  }
+  text += "\n" + excerpt(outcome_message(evaluation.outcome), kMaxLines);
+  if (const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome); wrong != nullptr && wrong->evidence)
+    text += evidence_text(*wrong->evidence);
+  return text;
+}
+
+std::string error_text(const Error& error, const Style& style) {
+  std::string text = fmt::format("{} {}\n", paint("kerf: error:", Colour::red, style), printable(error.message));
+  if (error.code == Errc::unavailable) text += "kerf: try: 'kerf doctor' lists what is missing and how to get it\n";
+  return text;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,62 @@
+#pragma once
+// What people see on a terminal: times, tables, evidence. Pure functions from values to text.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+#include "search/observer.hpp"
+
+namespace kerf::cli {
+
+struct Style {
+  bool colour = false;
+  bool unicode = false;
+};
+
+enum class Colour { none, green, red, yellow, blue, dim, bold };
+
+/// `text` in a colour, or as it is when the style has none.
+std::string paint(std::string_view text, Colour colour, const Style& style);
+
+/// Without control characters (other than newline and tab), so that a kernel's words cannot drive the terminal.
+std::string printable(std::string_view text);
+
+/// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
+std::string format_us(double us);
+/// "16.8 MB", "1.07 GB".
+std::string format_bytes(double bytes);
+/// "0.27 GFLOP".
+std::string format_flops(double flops);
+/// "3.91", "0.0123", "1.2e-08": at most `digits` significant digits.
+std::string format_number(double value, int digits = 4);
+
+struct Cell {
+  std::string text;
+  Colour colour = Colour::none;
+  bool right = false;  ///< aligned to the right
+};
+
+/// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading.
+std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style);
+
+/// One line for a finished tier: "  ok  compile       412 ms  3 shapes".
+std::string tier_line(const TierEvent& event, const Style& style);
+
+/// "measured", "wrong result", "does not compile", ...
+std::string outcome_words(const Outcome& outcome);
+
+/// One row per kernel and timed shape: outcome, time, speedup, share of the speed of light. A failed kernel has one row
+/// with its gate.
+std::string evaluation_table(std::span<const Evaluation> evaluations, const Style& style);
+
+/// Gate and evidence of a failed evaluation in plain words; "" for a measured one.
+std::string failure_report(const Evaluation& evaluation, const Style& style);
+
+/// "kerf: error: ..." with a closing newline.
+std::string error_text(const Error& error, const Style& style);
+
+}  // namespace kerf::cli
