@@ -1,0 +1,12 @@
+/* kerf
+target: cpu
+*/
+// Style: eight thousand terms added one after the other in f32: the least accurate honest sum.
+extern "C" void kerf_kernel(const float* a, const float* b, float* c) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float s = 0;
+      for (int p = 0; p < k; ++p) s += a[i * k + p] * b[p * n + j];
+      c[i * n + j] = s;
+    }
+}

@@ -1,0 +1,11 @@
+/* kerf
+target: cpu
+*/
+// Style: the plainest possible loop, f32 sum in order.
+extern "C" void kerf_kernel(const float* x, float* y) {
+  for (int r = 0; r < rows; ++r) {
+    float s = 0;
+    for (int c = 0; c < cols; ++c) s += x[r * cols + c];
+    y[r] = s;
+  }
+}
