@@ -83,6 +83,24 @@ std::optional<double> in_dtype(double value, DType dtype) {
 
 }  // namespace
 
+std::optional<double> fold_map(MapOp op, const std::vector<double>& values, DType argument, DType result) {
+  std::optional<double> value;
+  if (op == MapOp::cast) {
+    value = values[0];
+  } else if (op == MapOp::select) {
+    value = values[0] != 0 ? values[1] : values[2];
+  } else if (values.size() == 2) {
+    // Integer division by zero and negative integer powers are left to whoever executes them.
+    if (is_integer(argument) && (op == MapOp::floor_div || op == MapOp::remainder) && values[1] == 0)
+      return std::nullopt;
+    if (is_integer(argument) && op == MapOp::pow && values[1] < 0) return std::nullopt;
+    value = binary(op, values[0], values[1]);
+  } else {
+    value = unary(op, values[0]);
+  }
+  return value ? in_dtype(*value, result) : std::nullopt;
+}
+
 Node fold_constants(Node node, const Graph& graph) {
   if (!is<MapAttr>(node) || !node.shape.empty()) return node;
   std::vector<double> values;
@@ -90,22 +108,7 @@ Node fold_constants(Node node, const Graph& graph) {
     if (!is<ConstantAttr>(graph[arg])) return node;
     values.push_back(attr<ConstantAttr>(graph[arg]).value);
   }
-  const MapOp op = attr<MapAttr>(node).op;
-  std::optional<double> value;
-  if (op == MapOp::cast) {
-    value = values[0];
-  } else if (op == MapOp::select) {
-    value = values[0] != 0 ? values[1] : values[2];
-  } else if (values.size() == 2) {
-    const bool whole = is_integer(graph[node.args[0]].dtype);
-    // Integer division by zero and negative integer powers are left to whoever executes them.
-    if (whole && (op == MapOp::floor_div || op == MapOp::remainder) && values[1] == 0) return node;
-    if (whole && op == MapOp::pow && values[1] < 0) return node;
-    value = binary(op, values[0], values[1]);
-  } else {
-    value = unary(op, values[0]);
-  }
-  if (value) value = in_dtype(*value, node.dtype);
+  const auto value = fold_map(attr<MapAttr>(node).op, values, graph[node.args.back()].dtype, node.dtype);
   if (!value) return node;
   return Node{ConstantAttr{*value}, node.dtype, {}, {}, std::move(node.origin)};
 }
