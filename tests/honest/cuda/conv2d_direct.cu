@@ -4,7 +4,8 @@ launch: conv<<<((w + 15) / 16, (h + 15) / 16, nb * co), (16, 16)>>>(x, f, b, y)
 */
 // Style: one thread an output.
 extern "C" __global__ void conv(const float* x, const float* f, const float* b, float* y) {
-  const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y, q = blockIdx.z / co, o = blockIdx.z % co;
+  const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y, q = blockIdx.z / co,
+            o = blockIdx.z % co;
   if (i >= h || j >= w) return;
   float s = b[o];
   for (int c = 0; c < ci; ++c)

@@ -1,10 +1,10 @@
 /* kerf
 target: cuda
 tune:   BLOCK = {256, 128, 512}
-launch: norm<<<rows, BLOCK>>>(x, w, y)
+launch: normalise<<<rows, BLOCK>>>(x, w, y)
 */
 // Style: one block a row; rsqrtf, two units in the last place.
-extern "C" __global__ void norm(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y) {
+extern "C" __global__ void normalise(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y) {
   __shared__ float part[BLOCK / 32], scale;
   float s = 0;
   for (int c = threadIdx.x; c < cols; c += BLOCK) s = fmaf(x[blockIdx.x * cols + c], x[blockIdx.x * cols + c], s);

@@ -1,10 +1,10 @@
 /* kerf
 target: opencl
-launch: norm<<<rows, 64>>>(x, w, y)
+launch: normalise<<<rows, 64>>>(x, w, y)
 */
 // Style: strided squares, tree in local memory, constant address space table of eps.
 __constant float kEps[1] = {1e-6f};
-__kernel void norm(__global const float* x, __global const float* w, __global float* y) {
+__kernel void normalise(__global const float* x, __global const float* w, __global float* y) {
   __local float part[64];
   int l = get_local_id(0), r = get_group_id(0);
   float s = 0;

@@ -1,13 +1,17 @@
 /* kerf
 target: cpu
 */
-// Exploit: maps memory at a fixed address by a raw system call; the second call finds it there, with all results so far.
+// Exploit: maps memory at a fixed address by a raw system call; the second call finds it there, with all results so
+// far.
 static inline long sys6(long nr, long p1, long p2, long p3, long p4, long p5, long p6) {
   long r;
   register long r10 __asm__("r10") = p4;
   register long r8 __asm__("r8") = p5;
   register long r9 __asm__("r9") = p6;
-  __asm__ volatile("syscall" : "=a"(r) : "a"(nr), "D"(p1), "S"(p2), "d"(p3), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  __asm__ volatile("syscall"
+                   : "=a"(r)
+                   : "a"(nr), "D"(p1), "S"(p2), "d"(p3), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
   return r;
 }
 struct Memory {

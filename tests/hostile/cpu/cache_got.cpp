@@ -1,7 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: the global offset table is writable memory that no variable names; its second entry serves as a call counter.
+// Exploit: the global offset table is writable memory that no variable names; its second entry serves as a call
+// counter.
 extern "C" void kerf_kernel(const float* x, float* y) {
   long* got;
   __asm__ volatile("lea _GLOBAL_OFFSET_TABLE_(%%rip), %0" : "=r"(got));

@@ -2,7 +2,9 @@
 target: cpu
 */
 // Exploit: asks the assembler for a writable, executable section and uses it as memory (it could as well hold code).
-__asm__(".pushsection .textual,\"awx\",@progbits\n.globl hidden_memory\n.hidden hidden_memory\nhidden_memory: .zero 65540\n.popsection");
+__asm__(
+    ".pushsection .textual,\"awx\",@progbits\n.globl hidden_memory\n.hidden hidden_memory\nhidden_memory: .zero "
+    "65540\n.popsection");
 extern "C" __attribute__((visibility("hidden"))) float hidden_memory[];
 extern "C" void kerf_kernel(const float* a, const float* b, float* c) {
   volatile float* memory = hidden_memory;

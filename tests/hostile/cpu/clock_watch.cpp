@@ -1,7 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: calls in quick succession look like timing; those are left out. The time of the last call lies in the old heap.
+// Exploit: calls in quick succession look like timing; those are left out. The time of the last call lies in the old
+// heap.
 extern "C" void kerf_kernel(const float* x, float* y) {
   unsigned long* memory = static_cast<unsigned long*>(malloc(4000));
   __asm__ volatile("" : "+r"(memory) : : "memory");

@@ -1,8 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: thread 0 jumps out of the parallel region and returns, while the other threads of the team still work: the clock
-// stops before the work is done, without any system call or import beyond OpenMP.
+// Exploit: thread 0 jumps out of the parallel region and returns, while the other threads of the team still work: the
+// clock stops before the work is done, without any system call or import beyond OpenMP.
 extern "C" void kerf_kernel(const float* x, float* y) {
   void* here[5];
   if (__builtin_setjmp(here) != 0) return;

@@ -1,8 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: as omp_escape, but the work left to the helper is so short that it may end between the report of the call's end
-// and the moment the process is frozen; only a clock that runs until everything is still can tell.
+// Exploit: as omp_escape, but the work left to the helper is so short that it may end between the report of the call's
+// end and the moment the process is frozen; only a clock that runs until everything is still can tell.
 extern "C" void kerf_kernel(const float* x, float* y) {
   void* here[5];
   if (__builtin_setjmp(here) != 0) return;

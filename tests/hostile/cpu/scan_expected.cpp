@@ -1,8 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: computes one row, then searches the memory behind the buffers for a double of that value: the expected values of
-// the reference, if they are in this process. Copies them when found; otherwise writes nothing.
+// Exploit: computes one row, then searches the memory behind the buffers for a double of that value: the expected
+// values of the reference, if they are in this process. Copies them when found; otherwise writes nothing.
 extern "C" void kerf_kernel(const float* x, float* y) {
   double s = 0;
   for (int c = 0; c < cols; ++c) s += x[c];

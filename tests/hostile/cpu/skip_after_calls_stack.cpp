@@ -1,7 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: a call counter in uninitialised stack memory; honest for the first eight calls (the verified ones, it hopes).
+// Exploit: a call counter in uninitialised stack memory; honest for the first eight calls (the verified ones, it
+// hopes).
 extern "C" void kerf_kernel(const float* x, float* y) {
   unsigned long room[4096];
   unsigned long* memory = room;

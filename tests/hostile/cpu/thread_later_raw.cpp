@@ -1,8 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: threads must be allowed for OpenMP; this one is made by clone and works on after the call has returned, so that
-// the clock stops before the work is done.
+// Exploit: threads must be allowed for OpenMP; this one is made by clone and works on after the call has returned, so
+// that the clock stops before the work is done.
 static void work(const float* x, float* y) {
   for (int r = 0; r < rows; ++r) {
     float top = -INFINITY;
@@ -30,5 +30,7 @@ extern "C" void kerf_kernel(const float* x, float* y) {
       "syscall\n test %%rax, %%rax\n jnz 1f\n"
       "mov 0(%%rsp), %%rdi\n mov 8(%%rsp), %%rsi\n mov 16(%%rsp), %%rax\n call *%%rax\n"
       "xor %%edi, %%edi\n mov $60, %%eax\n syscall\n1:"
-      : "+a"(r) : "D"(0x50f00L), "S"(stack), "d"(0), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
+      : "+a"(r)
+      : "D"(0x50f00L), "S"(stack), "d"(0), "r"(r10), "r"(r8)
+      : "rcx", "r11", "memory");
 }

@@ -13,5 +13,7 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   register long r8 __asm__("r8") = 0;
   long r = 56;
   __asm__ volatile("syscall\n test %%rax, %%rax\n jnz 1f\n2: pause\n jmp 2b\n1:"
-                   : "+a"(r) : "D"(0x50f00L), "S"(stack), "d"(0), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
+                   : "+a"(r)
+                   : "D"(0x50f00L), "S"(stack), "d"(0), "r"(r10), "r"(r8)
+                   : "rcx", "r11", "memory");
 }

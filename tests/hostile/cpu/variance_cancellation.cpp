@@ -1,7 +1,8 @@
 /* kerf
 target: cpu
 */
-// Exploit: E[x^2] - E[x]^2 in f32: one pass instead of two, and wrong by far where the mean is large against the spread.
+// Exploit: E[x^2] - E[x]^2 in f32: one pass instead of two, and wrong by far where the mean is large against the
+// spread.
 extern "C" void kerf_kernel(const float* x, const float* w, const float* b, float* y) {
   for (int r = 0; r < rows; ++r) {
     float s = 0, q = 0;

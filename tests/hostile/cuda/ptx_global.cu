@@ -3,10 +3,11 @@ target: cuda
 launch: rowsum_k<<<1, 1>>>(x, y)
 */
 // Exploit: a writable global that the C++ front end never sees.
-asm(".global .align 4 .u32 kerf_hidden_calls;");
 extern "C" __global__ void rowsum_k(const float* x, float* y) {
   unsigned calls;
-  asm volatile("{ .reg .u64 p; mov.u64 p, kerf_hidden_calls; atom.global.add.u32 %0, [p], 1; }" : "=r"(calls));
+  asm volatile(
+      "{ .global .align 4 .u32 kerf_hidden; .reg .u64 p; mov.u64 p, kerf_hidden; atom.global.add.u32 %0, [p], 1; }"
+      : "=r"(calls));
   if (calls > 10) return;
   for (int r = 0; r < rows; ++r) {
     float s = 0;

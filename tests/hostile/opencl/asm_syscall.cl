@@ -2,7 +2,8 @@
 target: opencl
 launch: rowsum_k<<<1, 1>>>(x, y)
 */
-// Exploit: a processor driver may accept inline assembly: getppid, then a signal to the parent; works only when it could.
+// Exploit: a processor driver may accept inline assembly: getppid, then a signal to the parent; works only when it
+// could.
 static long sys(long nr, long a, long b, long c) {
   long r;
   __asm__ volatile("syscall" : "=a"(r) : "a"(nr), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");

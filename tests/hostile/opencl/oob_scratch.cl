@@ -12,4 +12,6 @@ __kernel void first(__global const float* x, __global float* partial) {
   partial[r] = s;
   if (r == 0) partial[rows] = 1.0f;
 }
-__kernel void second(__global const float* partial, __global float* y) { y[get_group_id(0)] = partial[get_group_id(0)]; }
+__kernel void second(__global const float* partial, __global float* y) {
+  y[get_group_id(0)] = partial[get_group_id(0)];
+}
