@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "device/device.hpp"
 #include "language/language.hpp"
@@ -27,7 +28,7 @@ struct TargetContext {
 
 struct Target {
   std::string name;                        ///< "cpu", "opencl", "cuda"
-  std::string file_extension;              ///< ".cpp", ".cl", ".cu"
+  std::unique_ptr<Clock> clock;            ///< the judge's clock, used by the device for its batches
   std::unique_ptr<Language> language;
   std::unique_ptr<Device> device;
 };
