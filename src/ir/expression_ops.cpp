@@ -161,6 +161,7 @@ std::vector<int> Ops::axes(std::vector<int> axes, int rank) {
 bool Ops::provably_at_most(const Dim& a, const Dim& b) const {
   const Dim slack = b - a;
   if (slack.is_constant()) return slack.constant() >= 0;
+  if (Dim::Node::of(slack).broken == nullptr && detail::is_non_negative(slack)) return true;
   const auto& sets = builder_.shape_sets();
   return !sets.empty() && std::all_of(sets.begin(), sets.end(), [&](const Bindings& bindings) {
     const auto value = slack.evaluate(bindings);
