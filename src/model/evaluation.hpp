@@ -83,6 +83,7 @@ struct Evaluation {
   std::string candidate, candidate_id;
   std::string toolchain;                 ///< versions of compiler, driver and Kerf; part of the cache key
   Bindings tunables;
+  std::uint64_t seed = 0;                ///< of all data; --seed replays it
   Outcome outcome;
   std::vector<TierTime> tiers;
   std::vector<std::string> notes;        ///< e.g. a distribution that was left out, and why

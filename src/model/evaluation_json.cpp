@@ -154,6 +154,7 @@ Evaluation read_evaluation(const Json& json) {
   evaluation.candidate = json.at("kernel").get<std::string>();
   evaluation.candidate_id = json.at("candidate").get<std::string>();
   evaluation.toolchain = json.at("toolchain").get<std::string>();
+  evaluation.seed = json.at("seed").get<std::uint64_t>();
   for (const auto& [name, value] : json.at("tunables").items()) evaluation.tunables[name] = value.get<std::int64_t>();
   evaluation.outcome = read_outcome(json);
   for (const auto& tier : json.at("tiers"))
@@ -183,6 +184,7 @@ std::string to_json(const Evaluation& evaluation, int indent) {
   json["tunables"] = Json::object();
   for (const auto& [name, value] : evaluation.tunables) json["tunables"][name] = value;
   json["toolchain"] = evaluation.toolchain;
+  json["seed"] = evaluation.seed;
   json["tiers"] = Json::array();
   for (const auto& tier : evaluation.tiers) json["tiers"].push_back({{"tier", tier.tier}, {"ms", number(tier.ms)}});
   json["notes"] = evaluation.notes;

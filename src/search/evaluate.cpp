@@ -114,6 +114,7 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
   evaluation.candidate_id = candidate.id;
   evaluation.toolchain = toolchain();
   evaluation.tunables = tunables;
+  evaluation.seed = options_.seed;
 
   const std::string key = evaluation_key(candidate, tunables);
   if (options_.use_evaluation_cache && !options_.cache.empty()) {
