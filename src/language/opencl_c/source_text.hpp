@@ -1,0 +1,31 @@
+#pragma once
+// What is done to OpenCL C as text: the constants put before it, words that are refused in it, and the driver's log
+// made readable. No OpenCL is needed for any of it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dim.hpp"
+
+namespace kerf::opencl {
+
+inline constexpr std::string_view kSourceName = "kernel.cl";  ///< what diagnostics call the candidate
+
+/// The candidate with its constants before it, numbered so that diagnostics show the candidate's own lines. Constants
+/// are enumerators, so that parameters and locals may hide them; values beyond int, and names that OpenCL uses for
+/// built-in functions, are macros.
+std::string with_constants(std::string_view source, const Bindings& constants);
+
+/// The source with comments, string and character literals replaced by blanks, and spliced lines joined.
+std::string code_only(std::string_view source);
+
+/// Constructs that no candidate may use, as far as the text shows them: inline assembly, printf, files included from
+/// disk.
+std::vector<std::string> forbidden_words(std::string_view source);
+
+/// A driver's log for people: without temporary paths and drivers' summaries, each diagnostic followed by its source
+/// line and a caret where the driver does not show them, cut after 16 KiB.
+std::string readable_log(std::string_view log, std::string_view source);
+
+}  // namespace kerf::opencl

@@ -1,0 +1,65 @@
+#include "language/opencl_c/source_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "language/opencl_c/bitcode_facts.hpp"
+
+namespace kerf::opencl {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Constants, AreEnumeratorsThatLocalsMayHide) {
+  EXPECT_EQ(with_constants("X", {{"rows", 4096}}), "enum { rows = 4096 };\n#line 1 \"kernel.cl\"\nX");
+}
+
+TEST(Constants, BeyondIntAreMacros) {
+  EXPECT_EQ(with_constants("", {{"n", 5000000000}}), "#define n (5000000000L)\n#line 1 \"kernel.cl\"\n");
+}
+
+TEST(Constants, NamedLikeBuiltInFunctionsAreMacros) {
+  EXPECT_EQ(with_constants("", {{"length", 7}}), "#define length (7)\n#line 1 \"kernel.cl\"\n");
+}
+
+TEST(ForbiddenWords, InlineAssemblyIsFoundInEverySpelling) {
+  for (const char* word : {"asm", "__asm", "__asm__"}) {
+    EXPECT_EQ(forbidden_words(std::string(word) + " volatile(\"nop\");"), Words{"inline assembly"}) << word;
+  }
+}
+
+TEST(ForbiddenWords, SplicedWordsAreFound) {
+  EXPECT_EQ(forbidden_words("as\\\nm(\"nop\");"), Words{"inline assembly"});
+}
+
+TEST(ForbiddenWords, CommentsAndStringsAreNotCode) {
+  EXPECT_EQ(forbidden_words("// asm\n/* printf */ \"asm\" 'a' int asmara = 1;"), Words{});
+}
+
+TEST(ForbiddenWords, PrintfAndIncludesAreFound) {
+  EXPECT_EQ(forbidden_words("  # include <x>\nvoid f() { printf(1); }"), (Words{"#include", "printf"}));
+}
+
+TEST(Log, ShowsTheCandidatesLineWithoutTemporaryPaths) {
+  const std::string source = "first\n  int x = y;\n";
+  const std::string log =
+      "error: /tmp/cache/tempfile_x1.cl:2:11: use of y\nerror: kernel.cl:2:11: use of undeclared identifier 'y'\n"
+      "Device pthread-x failed to build the program\n";
+  EXPECT_EQ(readable_log(log, source),
+            "kernel.cl:2:11: error: use of y\n"
+            "kernel.cl:2:11: error: use of undeclared identifier 'y'\n    int x = y;\n            ^");
+}
+
+TEST(Log, IsCut) {
+  EXPECT_LE(readable_log(std::string(100000, 'x') + "\n" + std::string(100000, '\n'), "").size(), 16u << 10);
+}
+
+TEST(Ptx, WritableGlobalsAreFoundConstantsAreNot) {
+  const auto facts = read_ptx_facts(
+      ".version 7.8\n.target sm_90\n.const .align 4 .u32 c = 3;\n.global .align 4 .u32 counter;\n"
+      "{\n\tld.global.f32 %f1, [%r1];\n}\n");
+  EXPECT_EQ(facts.writable_globals, Words{".align 4 .u32 counter"});
+}
+
+}  // namespace
+}  // namespace kerf::opencl
