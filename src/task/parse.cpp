@@ -158,6 +158,7 @@ Result<Task> parse_task(std::string_view text, const std::filesystem::path& fold
   }
   KERF_TRY(task.shapes, task::read_shapes(source, task::find(root, "shapes"), task::symbols_in(tensors)));
   KERF_TRY_VOID(task::read_distributions(source, task::find(root, "distributions"), task));
+  KERF_TRY_VOID(task::check_clashes(source, task, root));
   KERF_TRY_VOID(task::read_reference(source, root, folder, task));
   KERF_TRY_VOID(task::check_clashes(source, task, root));
   KERF_TRY_VOID(task::check_extents(source, task, task::find(root, "reference")->place));

@@ -43,28 +43,34 @@ Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_we
   return set;
 }
 
-/// Every set binds the same symbols: those the tensors use and those that any other set binds (expressions may use
-/// them).
-Status check_bound(const Source& source, const Table& table, const std::vector<ShapeSet>& sets,
-                   const std::vector<std::string>& needed) {
-  std::set<std::string> all(needed.begin(), needed.end());
-  for (const auto& set : sets)
-    for (const auto& [name, value] : set.symbols) all.insert(name);
+/// Error for the first set that does not bind one of `wanted`.
+Status check_binds(const Source& source, const Table& table, const std::vector<ShapeSet>& sets,
+                   const std::vector<std::string>& wanted, const std::vector<std::string>& needed) {
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    for (const auto& symbol : all) {
+    for (const auto& symbol : wanted) {
       if (sets[i].symbols.contains(symbol)) continue;
       std::vector<std::string> strangers;  // bound here, but not used by any tensor: likely a slip of the pen
       for (const auto& [name, value] : sets[i].symbols)
         if (!contains(needed, name)) strangers.push_back(name);
       const std::string guess = nearest(symbol, strangers);
-      return source.error(table[i].place,
-                          fmt::format("shape set '{}' does not bind '{}'{}", sets[i].name, symbol,
-                                      guess.empty() ? fmt::format(", which {} uses",
-                                                                  contains(needed, symbol) ? "a tensor" : "another set")
-                                                    : fmt::format(" (is '{}' meant?)", guess)));
+      const std::string user = contains(needed, symbol) ? "a tensor" : "another set";
+      return source.error(table[i].place, fmt::format("shape set '{}' does not bind '{}'{}", sets[i].name, symbol,
+                                                      guess.empty() ? fmt::format(", which {} uses", user)
+                                                                    : fmt::format(" (is '{}' meant?)", guess)));
     }
   }
   return {};
+}
+
+/// Every set binds the same symbols: those the tensors use and those that any other set binds (expressions may use
+/// them).
+Status check_bound(const Source& source, const Table& table, const std::vector<ShapeSet>& sets,
+                   const std::vector<std::string>& needed) {
+  KERF_TRY_VOID(check_binds(source, table, sets, needed, needed));
+  std::set<std::string> all;
+  for (const auto& set : sets)
+    for (const auto& [name, value] : set.symbols) all.insert(name);
+  return check_binds(source, table, sets, {all.begin(), all.end()}, needed);
 }
 
 }  // namespace
