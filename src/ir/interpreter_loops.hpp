@@ -132,7 +132,8 @@ KERF_EVAL_INLINE void map_float_unary(MapOp op, Int n, const void* a, void* out)
   switch (op) {
     case MapOp::neg: return unary<D, D>(n, a, out, KERF_EVAL_FN { return -x; });
     case MapOp::abs: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::fabs(x); });
-    case MapOp::sign: return unary<D, D>(n, a, out, KERF_EVAL_FN { return (x > 0 ? 1.0 : 0.0) - (x < 0 ? 1.0 : 0.0); });
+    case MapOp::sign:
+      return unary<D, D>(n, a, out, KERF_EVAL_FN { return x != x ? x : (x > 0 ? 1.0 : 0.0) - (x < 0 ? 1.0 : 0.0); });
     case MapOp::floor: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::floor(x); });
     case MapOp::ceil: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::ceil(x); });
     case MapOp::round: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::nearbyint(x); });

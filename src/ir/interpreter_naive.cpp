@@ -57,7 +57,7 @@ double real_unary(MapOp op, double x) {
   switch (op) {
     case MapOp::neg: return -x;
     case MapOp::abs: return std::fabs(x);
-    case MapOp::sign: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case MapOp::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
     case MapOp::floor: return std::floor(x);
     case MapOp::ceil: return std::ceil(x);
     case MapOp::round: return std::nearbyint(x);
@@ -120,7 +120,7 @@ std::int64_t integer_map(MapOp op, std::int64_t x, std::int64_t y) {
     case MapOp::maximum: return std::max(x, y);
     case MapOp::neg: return -x;
     case MapOp::abs: return std::abs(x);
-    case MapOp::sign: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case MapOp::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
     case MapOp::logical_and: return x != 0 && y != 0;
     case MapOp::logical_or: return x != 0 || y != 0;
     case MapOp::logical_xor: return (x != 0) != (y != 0);
