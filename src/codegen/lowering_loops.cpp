@@ -56,7 +56,8 @@ std::string Lowering::combine(std::string_view op, DType type, const std::string
   if (op == "sum") return fmt::format("{} += {};", total, term);
   if (op == "prod") return fmt::format("{} *= {};", total, term);
   // A NaN replaces the total and is never replaced by a number.
-  return fmt::format("if ({0} {2} {1} || {0} != {0}) {1} = {0};", term, total, op == "max" ? ">" : "<");
+  const std::string or_nan = is_float(type) ? fmt::format(" || {0} != {0}", term) : "";
+  return fmt::format("if ({0} {2} {1}{3}) {1} = {0};", term, total, op == "max" ? ">" : "<", or_nan);
 }
 
 std::string Lowering::open_loop(const std::string& begin, const std::string& end) {
@@ -124,8 +125,10 @@ std::string Lowering::reduce_value(NodeId id, const Axes& at) {
     own[last] = open_loop("0", extent(source[last]));
   const std::string term = value(arg, Index::of_axes(own));
   if (finds) {
-    code_.open(fmt::format("if ({0} == 0 || {1} {2} {3} || ({1} != {1} && {3} == {3}))", own[last], term,
-                           reduce.op == ir::ReduceOp::argmax ? ">" : "<", best));
+    const std::string first_nan =
+        is_float(arg_type) ? fmt::format(" || ({0} != {0} && {1} == {1})", term, best) : std::string();
+    code_.open(fmt::format("if ({} == 0 || {} {} {}{})", own[last], term, reduce.op == ir::ReduceOp::argmax ? ">" : "<",
+                           best, first_nan));
     code_.line(fmt::format("{} = {};", best, term));
     code_.line(fmt::format("{} = {};", total, own[last]));
     code_.close();

@@ -33,9 +33,6 @@ std::string common_expression(MapOp op, const std::vector<std::string>& a) {
     case MapOp::sub: return fmt::format("{} - {}", a[0], a[1]);
     case MapOp::mul: return fmt::format("{} * {}", a[0], a[1]);
     case MapOp::neg: return fmt::format("-{}", a[0]);
-    // A NaN in either place wins: the first by being unequal to itself, the second because no comparison holds.
-    case MapOp::minimum: return fmt::format("({0} < {1} || {0} != {0}) ? {0} : {1}", a[0], a[1]);
-    case MapOp::maximum: return fmt::format("({0} > {1} || {0} != {0}) ? {0} : {1}", a[0], a[1]);
     default: return "";
   }
 }
@@ -73,6 +70,8 @@ std::string Lowering::integer_expression(MapOp op, const std::vector<std::string
     case MapOp::floor_div: return helper("int_floor_div");
     case MapOp::remainder: return helper("int_remainder");
     case MapOp::pow: return helper("int_pow");
+    case MapOp::minimum: return fmt::format("{0} < {1} ? {0} : {1}", a[0], a[1]);
+    case MapOp::maximum: return fmt::format("{0} > {1} ? {0} : {1}", a[0], a[1]);
     case MapOp::abs: return fmt::format("{0} < 0 ? -{0} : {0}", a[0]);
     case MapOp::sign: return fmt::format("({0} > 0) - ({0} < 0)", a[0]);
     case MapOp::floor:
@@ -100,6 +99,9 @@ std::string Lowering::real_expression(MapOp op, DType type, const std::vector<st
       uses_.helpers.insert("real_remainder");
       return fmt::format("kerf_real_remainder({}, {})", a[0], a[1]);
     case MapOp::pow: return call("pow", a[0] + ", " + a[1]);
+    // A NaN in either place wins: the first by being unequal to itself, the second because no comparison holds.
+    case MapOp::minimum: return fmt::format("({0} < {1} || {0} != {0}) ? {0} : {1}", a[0], a[1]);
+    case MapOp::maximum: return fmt::format("({0} > {1} || {0} != {0}) ? {0} : {1}", a[0], a[1]);
     case MapOp::abs: return call("fabs", a[0]);
     // A NaN stays one: both comparisons are false, so the last arm hands it on.
     case MapOp::sign: {

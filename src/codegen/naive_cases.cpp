@@ -244,7 +244,7 @@ std::vector<GraphCase> make_cases() {
       {"reduce_middle", [](SureBuilder& b) { reductions(b, DType::f32, {1}, true); }},
       {"reduce_two", [](SureBuilder& b) { reductions(b, DType::f32, {0, 2}, false); }},
       {"reduce_all_kept", [](SureBuilder& b) { reductions(b, DType::f32, {}, true); }},
-      {"reduce_integers", [](SureBuilder& b) { reductions(b, DType::i32, {1, 2}, false); }},
+      {"reduce_integers", [](SureBuilder& b) { reductions(b, DType::i64, {1, 2}, false); }},
       {"reduce_long",
        [](SureBuilder& b) {
          const NodeId x = b.input("x", DType::f32, {rows, Dim(300) * cols});
