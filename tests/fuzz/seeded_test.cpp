@@ -55,6 +55,7 @@ void run(const std::vector<std::string>& corpus, const std::vector<std::string>&
 
 TEST(SeededFuzz, ExpressionsNeverCrashTheFrontEnd) {
   auto corpus = read_all(kRoot / "tests/fuzz/corpus/expressions", {".txt"});
+  for (const auto& function : ir::expression_functions()) corpus.push_back("y = " + function.signature);
   run(corpus,
       dictionary_with({"axis=-1", "keepdims=true", "[0, 1]", "rows", "cols", "==", "@", "**", "//", "%", ":", ";", "\n",
                        "#", ",", ")", "\"ij,jk->ik\""}),
