@@ -14,14 +14,15 @@
 
 namespace kerf::opencl {
 
-#define KERF_CL_FUNCTIONS(X)                                                                                           \
-  X(clGetPlatformIDs)                                                                                                  \
-  X(clGetPlatformInfo)                                                                                                 \
-  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue)                  \
-      X(clReleaseCommandQueue) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram)             \
-          X(clGetProgramBuildInfo) X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)        \
-              X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetKernelWorkGroupInfo) X(clSetKernelArg) X(clCreateBuffer) \
-                  X(clCreateSubBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer)          \
+#define KERF_CL_FUNCTIONS(X)                                                                                  \
+  X(clGetPlatformIDs)                                                                                         \
+  X(clGetPlatformInfo)                                                                                        \
+  X(clGetDeviceIDs)                                                                                           \
+  X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)  \
+      X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)    \
+          X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo)     \
+              X(clGetKernelArgInfo) X(clGetKernelWorkGroupInfo) X(clSetKernelArg) X(clCreateBuffer)           \
+                  X(clCreateSubBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) \
                       X(clEnqueueWriteBuffer) X(clFinish) X(clGetEventProfilingInfo) X(clReleaseEvent)
 
 /// The functions of libOpenCL. The library stays open until the process ends.

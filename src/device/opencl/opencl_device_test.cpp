@@ -31,6 +31,10 @@ struct Environment {
     options.sandbox = sandbox.get();
     options.clock = &clock;
     options.compile_jobs = 1;
+    // Which driver to test: OCL_ICD_FILENAMES=libnvidia-opencl.so.1 tests NVIDIA's.
+    for (const char* variable : {"PATH", "LD_LIBRARY_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
+      if (const char* value = ::getenv(variable)) options.environment[variable] = value;
+    }
     auto made_language = make_opencl_language(options);
     auto made_device = make_opencl_device(options);
     if (made_language) language = *std::move(made_language);
@@ -188,31 +192,36 @@ TEST_F(OpenclDevice, RunsGridsOnBothSidesOfTheDriversSmallGridLimit) {
 TEST_F(OpenclDevice, LaterLaunchesSeeWhatEarlierOnesWroteToScratch) {
   LaunchPlan plan;
   plan.scratch = {{"t", DType::f32, {Dim::symbol("n")}}};
-  plan.launches = {launch({Dim::symbol("n")}, {1}, {"x", "t"}, "twice"), launch({kN / 32}, {32}, {"t", "y"}, "plus_one")};
-  expect_right(run("__kernel void twice(__global const float* x, __global float* t) {\n"
-                   "  t[get_global_id(0)] = 2 * x[get_global_id(0)]; }\n"
-                   "__kernel void plus_one(__global const float* t, __global float* y) {\n"
-                   "  y[get_global_id(0)] = t[n - 1 - (n - 1 - get_global_id(0))] + 1; }\n",
-                   plan));
+  plan.launches = {launch({Dim::symbol("n")}, {1}, {"x", "t"}, "twice"),
+                   launch({kN / 32}, {32}, {"t", "y"}, "plus_one")};
+  expect_right(
+      run("__kernel void twice(__global const float* x, __global float* t) {\n"
+          "  t[get_global_id(0)] = 2 * x[get_global_id(0)]; }\n"
+          "__kernel void plus_one(__global const float* t, __global float* y) {\n"
+          "  y[get_global_id(0)] = t[n - 1 - (n - 1 - get_global_id(0))] + 1; }\n",
+          plan));
 }
 
 TEST_F(OpenclDevice, GridAndBlockMayHaveTwoAndThreeDimensions) {
-  expect_right(run("__kernel void k(__global const float* x, __global float* y) {\n"
-                   "  const int i = get_global_id(1) * 64 + get_global_id(0);\n"
-                   "  if (get_local_size(0) == 8 && get_local_size(1) == 4 && get_num_groups(1) == 16) y[i] = 2 * x[i] + 1; }\n",
-                   {{}, {launch({8, 16}, {8, 4})}}));
-  expect_right(run("__kernel void k(__global const float* x, __global float* y) {\n"
-                   "  const int i = (get_global_id(2) * 16 + get_global_id(1)) * 16 + get_global_id(0);\n"
-                   "  y[i] = 2 * x[i] + 1; }\n",
-                   {{}, {launch({2, 4, 8}, {8, 4, 2})}}));
+  expect_right(
+      run("__kernel void k(__global const float* x, __global float* y) {\n"
+          "  const int i = get_global_id(1) * 64 + get_global_id(0);\n"
+          "  if (get_local_size(0) == 8 && get_local_size(1) == 4 && get_num_groups(1) == 16) y[i] = 2 * x[i] + 1; }\n",
+          {{}, {launch({8, 16}, {8, 4})}}));
+  expect_right(
+      run("__kernel void k(__global const float* x, __global float* y) {\n"
+          "  const int i = (get_global_id(2) * 16 + get_global_id(1)) * 16 + get_global_id(0);\n"
+          "  y[i] = 2 * x[i] + 1; }\n",
+          {{}, {launch({2, 4, 8}, {8, 4, 2})}}));
 }
 
 TEST_F(OpenclDevice, LocalMemoryAndBarriersWork) {
-  expect_right(run("__kernel void k(__global const float* x, __global float* y) {\n"
-                   "  __local float t[128];\n"
-                   "  const int l = get_local_id(0), g = get_group_id(0) * 128;\n"
-                   "  t[127 - l] = x[g + l];\n  barrier(CLK_LOCAL_MEM_FENCE);\n  y[g + l] = 2 * t[127 - l] + 1; }\n",
-                   {{}, {launch({kN / 128}, {128})}}));
+  expect_right(
+      run("__kernel void k(__global const float* x, __global float* y) {\n"
+          "  __local float t[128];\n"
+          "  const int l = get_local_id(0), g = get_group_id(0) * 128;\n"
+          "  t[127 - l] = x[g + l];\n  barrier(CLK_LOCAL_MEM_FENCE);\n  y[g + l] = 2 * t[127 - l] + 1; }\n",
+          {{}, {launch({kN / 128}, {128})}}));
 }
 
 TEST_F(OpenclDevice, RunsAgainAfterPoisonInAnotherPattern) {
@@ -237,8 +246,10 @@ TEST_F(OpenclDevice, AWorkGroupBeyondTheDevicesLimitIsRefusedWithTheLimit) {
 TEST_F(OpenclDevice, WrongArgumentsAreRefusedInWords) {
   EXPECT_PRED2(has, load_fault(kAxpy, {{}, {launch({1}, {1}, {"x"})}}), "takes 2 arguments, the launch passes 1");
   EXPECT_PRED2(has, load_fault(kAxpy, {{}, {launch({1}, {1}, {"x", "y"}, "other")}}), "no kernel 'other'");
-  EXPECT_PRED2(has, load_fault("__kernel void k(__global float* x, int count) { x[count] = 1; }", {{}, {launch({1}, {1})}}),
-               "plain value");
+  for (const char* type : {"int", "long", "float2"}) {
+    const auto source = std::string("__kernel void k(__global float* x, ") + type + " v) { x[sizeof(v)] = 1; }";
+    EXPECT_PRED2(has, load_fault(source, {{}, {launch({1}, {1})}}), "is a plain value") << type;
+  }
   EXPECT_PRED2(has,
                load_fault("__kernel void k(__global float* x, __local float* t) { t[0] = 1; x[0] = t[0]; }",
                           {{}, {launch({1}, {1})}}),
@@ -251,19 +262,21 @@ TEST_F(OpenclDevice, WrongArgumentsAreRefusedInWords) {
 }
 
 TEST_F(OpenclDevice, AWriteThroughANullPointerIsACrash) {
-  const auto fault = fault_of(run("__kernel void k(__global const float* x, __global float* y) {\n"
-                                  "  volatile __global float* p = (volatile __global float*)(ulong)(x[0] == 1e30f);\n"
-                                  "  p[get_global_id(0)] = 1; y[0] = p[0]; }\n",
-                                  {{}, {launch({1}, {1})}}));
+  const auto fault =
+      fault_of(run("__kernel void k(__global const float* x, __global float* y) {\n"
+                   "  volatile __global float* p = (volatile __global float*)(ulong)(x[0] == 1e30f);\n"
+                   "  p[get_global_id(0)] = 1; y[0] = p[0]; }\n",
+                   {{}, {launch({1}, {1})}}));
   EXPECT_EQ(fault.kind, Fault::Kind::crashed);
   EXPECT_FALSE(fault.message.empty());
   expect_right(run(kAxpy, {{}, {launch({kN / 64}, {64})}}));
 }
 
 TEST_F(OpenclDevice, AnEndlessLoopIsKilledAtItsLimit) {
-  const auto fault = fault_of(run("__kernel void k(__global const float* x, volatile __global float* y) {\n"
-                                  "  while (y[0] != 12345.0f) y[1] = y[1] * 0.5f; }\n",
-                                  {{}, {launch({1}, {1})}}, {0}, 300ms));
+  const auto fault =
+      fault_of(run("__kernel void k(__global const float* x, volatile __global float* y) {\n"
+                   "  while (y[0] != 12345.0f) y[1] = y[1] * 0.5f; }\n",
+                   {{}, {launch({1}, {1})}}, {0}, 300ms));
   EXPECT_EQ(fault.kind, Fault::Kind::timed_out);
   expect_right(run(kAxpy, {{}, {launch({kN / 64}, {64})}}));
 }
@@ -284,11 +297,15 @@ TEST_F(OpenclDevice, AChangedInputIsFound) {
 
 #if defined(__x86_64__)
 TEST_F(OpenclDevice, SystemCallsOfACandidateAreRefused) {
-  // Assembly is refused by the static budget; were it not, this is what the running kernel could do with it. 39 is getpid,
-  // which computing may call; 110 is getppid; 57 is fork; 41 is socket.
+  // Assembly is refused by the static budget; were it not, this is what the running kernel could do with it. 39 is
+  // getpid, which computing may call; 110 is getppid; 57 is fork; 41 is socket.
+  if (const auto probed = probe_opencl_device(environment().options); !probed || probed->type != "cpu") {
+    GTEST_SKIP() << "candidates do not run on this processor";
+  }
   const auto source = [](int number) {
     return "__kernel void k(__global const float* x, __global float* y) {\n  long result = " + std::to_string(number) +
-           ";\n  __asm__ volatile(\"syscall\" : \"+a\"(result) : \"D\"(1L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", \"memory\");\n"
+           ";\n  __asm__ volatile(\"syscall\" : \"+a\"(result) : \"D\"(1L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", "
+           "\"memory\");\n"
            "  y[get_global_id(0)] = 2 * x[get_global_id(0)] + 1 + 0 * (int)result; }\n";
   };
   expect_right(run(source(39), {{}, {launch({kN / 64}, {64})}}));

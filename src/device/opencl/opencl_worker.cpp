@@ -150,7 +150,10 @@ class OpenclKernel final : public arena::Kernel {
     cl_int status = CL_SUCCESS, error = CL_SUCCESS;
     program_ =
         session_.cl.clCreateProgramWithBinary(session_.context, 1, &session_.device, &size, &bytes, &status, &error);
-    if (error == CL_SUCCESS) error = session_.cl.clBuildProgram(program_, 1, &session_.device, "", nullptr, nullptr);
+    // PoCL keeps the arguments' names in its binaries, but shows them only when asked.
+    const char* options = session_.is_pocl ? "-cl-kernel-arg-info" : "";
+    if (error == CL_SUCCESS)
+      error = session_.cl.clBuildProgram(program_, 1, &session_.device, options, nullptr, nullptr);
     if (error == CL_SUCCESS) return {};
     const auto log = program_ ? opencl::build_log(session_, program_) : "";
     return fail(Errc::invalid_input,
