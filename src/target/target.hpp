@@ -24,6 +24,7 @@ struct TargetContext {
   std::vector<std::string> nvrtc_folders;  ///< where the user says libnvrtc is, searched first
   int compile_jobs = 0;                    ///< compiler processes kept alive; 0: one per core
   std::map<std::string, std::string> environment;  ///< what the user's environment says (PATH, CUDA_HOME, ...)
+  std::uint64_t secret = 0;                ///< random per process: keys that candidates must not guess derive from it
 };
 
 struct Target {

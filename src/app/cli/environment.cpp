@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -75,6 +76,8 @@ TargetContext make_context(const Environment& environment, Sandbox& sandbox, int
     if (!folder.empty()) context.nvrtc_folders.push_back(folder);
   context.compile_jobs = jobs;
   context.environment = environment.variables;
+  std::random_device entropy;
+  context.secret = (static_cast<std::uint64_t>(entropy()) << 32) | entropy();
   return context;
 }
 

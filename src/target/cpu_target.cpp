@@ -1,0 +1,37 @@
+#include "device/cpu/cpu_device.hpp"
+#include "language/cpp/cpp_language.hpp"
+#include "target/entry.hpp"
+
+namespace kerf {
+namespace {
+
+CppLanguageOptions language_options(const TargetContext& context) {
+  return {context.sandbox, context.cache, context.environment, context.compile_jobs};
+}
+
+Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
+  if (!device.empty() && device != "cpu") return fail(Errc::invalid_input, "unknown device '" + device + "': target cpu has only 'cpu'");
+  Target target;
+  target.name = "cpu";
+  target.clock = std::make_unique<SystemClock>();
+  KERF_TRY(target.language, make_cpp_language(language_options(context)));
+  if (compile_only) return target;
+  CpuDeviceOptions options;
+  options.self = context.self;
+  options.sandbox = context.sandbox;
+  options.clock = target.clock.get();
+  KERF_TRY(target.device, make_cpu_device(options));
+  return target;
+}
+
+std::vector<Finding> findings_of(const TargetContext& context) {
+  const auto language = make_cpp_language(language_options(context));
+  if (!language) return {{"cpu", "compiler", "", language.error().message}};
+  return {{"cpu", "compiler", (*language)->version(), ""}};
+}
+
+}  // namespace
+
+TargetEntry cpu_target() { return {"cpu", ".cpp", make, findings_of, {{"cpu", cpu_worker_main}}}; }
+
+}  // namespace kerf

@@ -1,0 +1,52 @@
+#include "device/cuda/cuda_device.hpp"
+#include "language/cuda_cpp/cuda_language.hpp"
+#include "target/entry.hpp"
+
+namespace kerf {
+namespace {
+
+CudaToolkitSearch search_for(const TargetContext& context) { return {context.nvrtc_folders, context.environment}; }
+
+CudaDeviceOptions device_options(const TargetContext& context) {
+  CudaDeviceOptions options;
+  options.self = context.self;
+  options.cache = context.cache;
+  options.secret = context.secret;
+  options.environment = context.environment;
+  return options;
+}
+
+Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
+  KERF_TRY(const int index, device_index(device, "cuda"));
+  Target target;
+  target.name = "cuda";
+  target.clock = std::make_unique<SystemClock>();
+  CudaLanguageOptions language;
+  language.self = context.self;
+  language.search = search_for(context);
+  language.sandbox = context.sandbox;
+  language.processes = context.compile_jobs;
+  KERF_TRY(target.language, make_cuda_language(language));
+  if (compile_only) return target;
+  CudaDeviceOptions options = device_options(context);
+  options.index = index;
+  options.language = target.language.get();
+  KERF_TRY(target.device, make_cuda_device(options));
+  return target;
+}
+
+std::vector<Finding> findings_of(const TargetContext& context) {
+  std::vector<Finding> findings;
+  for (const auto& f : diagnose_cuda_toolkit(search_for(context))) findings.push_back({"cuda", f.what, f.found, f.remedy});
+  for (const auto& f : diagnose_cuda_devices(device_options(context))) findings.push_back({"cuda", f.what, f.found, f.remedy});
+  return findings;
+}
+
+}  // namespace
+
+TargetEntry cuda_target() {
+  return {"cuda", ".cu", make, findings_of,
+          {{"nvrtc", nvrtc_worker_main}, {"cuda", cuda_worker_main}, {"cuda-probe", cuda_probe_main}}};
+}
+
+}  // namespace kerf
