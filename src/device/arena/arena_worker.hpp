@@ -36,7 +36,7 @@ struct LaunchNumbers {
   std::vector<int> args;  ///< index into inputs, then outputs, then scratch
 };
 
-/// Everything a kernel needs for the rest of its life. Memory stays mapped until the process ends.
+/// Everything a kernel needs for the rest of its life. It and all memory in it stay valid until the process ends.
 struct Program {
   std::string_view artifact;               ///< compiled code, in memory that the worker cannot write
   int artifact_fd = -1;                    ///< the same bytes as a sealed memfd: dlopen("/proc/self/fd/N")

@@ -1,0 +1,190 @@
+#include "device/arena/arena_worker.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "device/arena/protocol.hpp"
+#include "device/arena/shared_memory.hpp"
+
+namespace kerf::arena {
+namespace {
+
+Control* g_control = nullptr;  // signal handlers have no other way to it; set once, before any candidate code
+
+[[noreturn]] void end_now(int status) {
+  if (g_control != nullptr) {
+    g_control->done.store(kEnded, std::memory_order_release);
+    futex_wake(g_control->done);
+  }
+  for (;;) ::syscall(SYS_exit_group, status);
+}
+
+std::uintptr_t stack_pointer(const void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp);
+#else
+  (void)context;
+  return 0;
+#endif
+}
+
+void handle_crash(int number, siginfo_t* info, void* context) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const auto stack = stack_pointer(context);
+  g_control->fault_signal = static_cast<std::uint32_t>(number);
+  g_control->fault_address = address;
+  // A push below the last page of the stack; frames with large arrays touch further down.
+  g_control->fault_is_stack = number == SIGSEGV && address + (1 << 16) > stack && address < stack + (1 << 16);
+  end_now(kCrashExit);
+}
+
+Status install_crash_handlers() {
+  stack_t alternate{};
+  alternate.ss_size = 64 << 10;
+  alternate.ss_sp = ::mmap(nullptr, alternate.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (alternate.ss_sp == MAP_FAILED || ::sigaltstack(&alternate, nullptr) != 0)
+    return fail(Errc::io, fmt::format("signal stack: {}", std::strerror(errno)));
+  struct sigaction action{};
+  action.sa_sigaction = handle_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigfillset(&action.sa_mask);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigaction(number, &action, nullptr);
+  return {};
+}
+
+Buffer resolve(std::byte* base, const Place& place) {
+  return {base + place.data, place.bytes, base + place.zone, place.zone_bytes};
+}
+
+void guard(std::byte* base, const Place& place) {
+  ::mprotect(base + place.zone - kGuardBytes, static_cast<std::size_t>(kGuardBytes), PROT_NONE);
+  ::mprotect(base + place.zone + place.zone_bytes, static_cast<std::size_t>(kGuardBytes), PROT_NONE);
+}
+
+Result<Program> map_program(LoadFds fds, SharedMemory& control) {
+  KERF_TRY(SharedMemory words, SharedMemory::open(std::move(fds.message), false));
+  KERF_TRY(LoadMessage message,
+           decode({reinterpret_cast<const char*>(words.data()), static_cast<std::size_t>(words.bytes())}));
+  KERF_TRY(SharedMemory arena, SharedMemory::open(std::move(fds.arena), true));
+  const int artifact_fd = ::dup(fds.artifact.number());  // stays open: code may be loaded from it by name
+  KERF_TRY(SharedMemory artifact, SharedMemory::open(std::move(fds.artifact), false));
+
+  Program program;
+  program.artifact = {reinterpret_cast<const char*>(artifact.data()), static_cast<std::size_t>(artifact.bytes())};
+  program.artifact_fd = artifact_fd;
+  program.inputs = message.inputs;
+  for (const auto& slot : message.slots) {
+    program.slots.emplace_back();
+    for (const auto& place : slot) {
+      guard(arena.data(), place);
+      program.slots.back().push_back(resolve(arena.data(), place));
+    }
+  }
+  for (const auto& place : message.scratch) {
+    guard(control.data(), place);
+    program.scratch.push_back(resolve(control.data(), place));
+  }
+  program.launches = std::move(message.launches);
+  g_control->arena_address = reinterpret_cast<std::uint64_t>(arena.data());
+  if (message.memory_bytes > 0) {
+    const auto limit = static_cast<rlim_t>(message.memory_bytes + arena.bytes() + control.bytes() + artifact.bytes());
+    const rlimit both{limit, limit};
+    ::setrlimit(RLIMIT_AS, &both);
+  }
+  arena.keep_mapped_forever();
+  artifact.keep_mapped_forever();
+  control.keep_mapped_forever();
+  return program;
+}
+
+void put_text(std::string_view text) {
+  const std::size_t size = std::min(text.size(), g_control->text.size() - 1);
+  std::memcpy(g_control->text.data(), text.data(), size);
+  g_control->text[size] = '\0';
+}
+
+void finish(std::uint32_t command) {
+  g_control->done.store(command, std::memory_order_release);
+  futex_wake(g_control->done);
+}
+
+void report(const Status& status, std::uint32_t failure) {
+  g_control->failed = status ? 0 : failure;
+  if (!status) put_text(status.error().message);
+}
+
+// The judge writes slots only while we are stopped; a candidate may have scribbled over them, so they are checked.
+Status obey(Kernel& kernel, const Program& program) {
+  int slots[kMaxBatch];
+  const int count = g_control->slot_count;
+  if (count < 0 || count > kMaxBatch) return fail(Errc::invalid_input, "the control page was overwritten");
+  for (int i = 0; i < count; ++i) {
+    slots[i] = g_control->slots[static_cast<std::size_t>(i)];
+    if (slots[i] < 0 || slots[i] >= static_cast<int>(program.slots.size()))
+      return fail(Errc::invalid_input, "the control page was overwritten");
+  }
+  const std::span<const int> list(slots, static_cast<std::size_t>(count));
+  switch (g_control->action) {
+    case Action::upload: return kernel.upload(list);
+    case Action::download: return kernel.download(list);
+    case Action::run: break;
+  }
+  KERF_TRY(const double device_us, kernel.run(list));
+  g_control->device_us = device_us;
+  return {};
+}
+
+}  // namespace
+
+int serve(Kernel& kernel) {
+  const Status started = kernel.start();
+  auto fds = receive_load(kWorkerSocket);
+  if (!fds) return fds.error().code == Errc::not_found ? 0 : 1;
+  auto control = SharedMemory::open(std::move(fds->control), true);
+  if (!control || control->bytes() < kControlBytes) return 1;
+  g_control = reinterpret_cast<Control*>(control->data());
+  if (!started) {
+    report(started, 2);
+    finish(kLoadCommand);
+    return 1;
+  }
+  auto program = map_program(*std::move(fds), *control);
+  Status ready = program ? install_crash_handlers() : Status(tl::unexpected<Error>(program.error()));
+  if (!ready) {
+    report(ready, 2);
+    finish(kLoadCommand);
+    return 1;
+  }
+  report(kernel.load(*program), 1);
+  std::uint32_t handled = kLoadCommand;
+  finish(handled);
+  for (;;) {
+    std::uint32_t command = 0;
+    while ((command = g_control->command.load(std::memory_order_acquire)) == handled)
+      futex_wait(g_control->command, handled, std::chrono::nanoseconds(-1));
+    report(obey(kernel, *program), 1);
+    handled = command;
+    finish(handled);
+  }
+}
+
+void note_forbidden(int system_call) {
+  if (g_control == nullptr) return;
+  g_control->forbidden_call = static_cast<std::uint32_t>(system_call) + 1;
+  g_control->done.store(kEnded, std::memory_order_release);
+  futex_wake(g_control->done);
+}
+
+}  // namespace kerf::arena

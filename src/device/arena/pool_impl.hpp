@@ -1,0 +1,38 @@
+#pragma once
+// Inside of ArenaPool.
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/arena/arena_bench.hpp"
+#include "sandbox/unique_fd.hpp"
+
+namespace kerf {
+
+struct ArenaPool::Impl {
+  struct Worker {
+    std::unique_ptr<SandboxProcess> process;
+    UniqueFd socket;  ///< closing it ends an idle worker
+  };
+
+  Impl(Sandbox& the_sandbox, Clock& the_clock, ArenaPoolOptions the_options)
+      : sandbox(the_sandbox), clock(the_clock), options(std::move(the_options)) {}
+
+  /// A spare worker if one is alive, else a new one. Thread-safe.
+  Result<Worker> acquire();
+  /// Starts spare workers up to the wished number; failures show when one is needed. Thread-safe.
+  void replenish();
+
+  Sandbox& sandbox;
+  Clock& clock;
+  const ArenaPoolOptions options;
+
+ private:
+  Result<Worker> start_worker();
+
+  std::mutex mutex_;
+  std::vector<Worker> spares_;  // guarded by mutex_
+};
+
+}  // namespace kerf

@@ -1,0 +1,75 @@
+#include "device/arena/zones.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.hpp"
+
+namespace kerf::arena {
+namespace {
+
+constexpr std::int64_t kGrain = 4 << 20;
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::uint16_t red_word(Poison poison) { return poison == Poison::a ? 0x7FFA : 0xFFFA; }
+
+// Words are laid from the beginning of the memory, so a pattern does not depend on where a piece begins. Ranges may
+// begin at odd bytes (a bool buffer of odd size).
+void fill_words(std::byte* base, std::int64_t begin, std::int64_t end, std::uint16_t word) {
+  std::byte bytes[2];
+  std::memcpy(bytes, &word, 2);
+  if (bytes[0] == bytes[1]) {
+    std::memset(base + begin, static_cast<int>(bytes[0]), static_cast<std::size_t>(end - begin));
+    return;
+  }
+  for (; begin < end && begin % 64 != 0; ++begin) base[begin] = bytes[begin % 2];
+  std::byte line[64];
+  for (int i = 0; i < 64; ++i) line[i] = bytes[i % 2];
+  for (; begin + 64 <= end; begin += 64) std::memcpy(base + begin, line, 64);
+  for (; begin < end; ++begin) base[begin] = bytes[begin % 2];
+}
+
+bool holds_words(const std::byte* base, std::int64_t begin, std::int64_t end, std::uint16_t word) {
+  std::byte bytes[2];
+  std::memcpy(bytes, &word, 2);
+  unsigned different = 0;
+  for (std::int64_t i = begin; i < end; ++i) different |= static_cast<unsigned>(base[i] ^ bytes[i % 2]);
+  return different == 0;
+}
+
+}  // namespace
+
+Place ZonePlanner::add(std::int64_t bytes, int turn) {
+  Place place;
+  place.zone = next_ + kGuardBytes;
+  place.data = place.zone + round_up(kRedZoneBytes, 64) + 64 * (static_cast<std::int64_t>(turn) * 7 % 48);
+  place.bytes = bytes;
+  place.zone_bytes = round_up(place.data + bytes + kRedZoneBytes - place.zone, kPage);
+  next_ = place.zone + place.zone_bytes;
+  return place;
+}
+
+std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
+  auto bytes = static_cast<std::int64_t>(dtype_size(dtype));
+  for (const auto extent : shape) bytes *= extent;
+  return bytes;
+}
+
+void fill_red_zones(std::byte* base, const Place& place, Poison poison) {
+  fill_words(base, place.zone, place.data, red_word(poison));
+  fill_words(base, place.data + place.bytes, place.zone + place.zone_bytes, red_word(poison));
+}
+
+bool red_zones_intact(const std::byte* base, const Place& place, Poison poison) {
+  return holds_words(base, place.zone, place.data, red_word(poison)) &&
+         holds_words(base, place.data + place.bytes, place.zone + place.zone_bytes, red_word(poison));
+}
+
+void fill_poison(std::byte* base, const Place& place, Poison poison) {
+  parallel_for(place.bytes, kGrain, 0, [&](std::int64_t begin, std::int64_t end) {
+    fill_words(base, place.data + begin, place.data + end, static_cast<std::uint16_t>(poison));
+  });
+}
+
+}  // namespace kerf::arena
