@@ -1,11 +1,15 @@
 #include "device/opencl/opencl_device.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "device/arena/arena_bench.hpp"
 
 namespace kerf {
 namespace {
+
+constexpr std::int64_t kLargestGpuCache = 256 << 20;
 
 DeviceFacts facts_of(const OpenclDevice& device, int index) {
   DeviceFacts facts;
@@ -15,7 +19,8 @@ DeviceFacts facts_of(const OpenclDevice& device, int index) {
   facts.arch = device.language_version;
   facts.compute_units = static_cast<int>(device.compute_units);
   facts.memory_bytes = device.memory_bytes;
-  facts.cache_bytes = device.cache_bytes;
+  // NVIDIA's OpenCL reports the sum of the first-level caches; no GPU of today has more than this behind them.
+  facts.cache_bytes = device.type == "gpu" ? std::max(device.cache_bytes, kLargestGpuCache) : device.cache_bytes;
   facts.max_threads_per_block = device.max_work_group;
   facts.max_shared_bytes = device.local_bytes;
   return facts;

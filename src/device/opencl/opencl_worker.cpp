@@ -2,6 +2,9 @@
 // this very process, so everything that needs files or processes (the driver's last code generation runs a linker) is
 // done before the process is locked down, without running a single instruction of the candidate.
 
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -275,9 +278,11 @@ class OpenclKernel final : public arena::Kernel {
     policy.on_forbidden = arena::note_forbidden;
     // PoCL looks once for the file of the code it has already opened.
     policy.also_allowed = {"access", "faccessat", "faccessat2"};
-    const auto locked = lock_down(policy);
-    // A kernel without seccomp is reported by sandbox_abilities; the other walls stand.
-    return locked || locked.error().code == Errc::unavailable ? Status() : locked;
+    // A system without seccomp is reported by sandbox_abilities and the other walls stand; where the sandbox has put
+    // its filter in place, this one must go in too.
+    const bool has_seccomp = ::prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER;
+    auto locked = lock_down(policy);
+    return locked || !has_seccomp ? Status() : locked;
   }
 
   template <class Copy>

@@ -102,7 +102,10 @@ class Reading {
     if (length > 0) forbidden_.insert("inline assembly");
     for (Ref f = llvm_.LLVMGetFirstFunction(module_); f; f = llvm_.LLVMGetNextFunction(f)) function(f);
     for (Ref g = llvm_.LLVMGetFirstGlobal(module_); g; g = llvm_.LLVMGetNextGlobal(g)) global(g);
-    if (forbidden_.count("printf") != 0) forbidden_.erase("snprintf");  // PoCL's printf calls it
+    if (forbidden_.count("printf") != 0) {  // PoCL's printf calls these
+      forbidden_.erase("snprintf");
+      forbidden_.erase("write");
+    }
     facts_.forbidden_symbols.assign(forbidden_.begin(), forbidden_.end());
     return facts_;
   }
@@ -138,13 +141,26 @@ class Reading {
       if (llvm_.LLVMGetFirstUse(value) && !is_allowed_variable(called)) {
         forbidden_.insert(called.starts_with("_printf_buffer") ? "printf" : called);
       }
-    } else if (!llvm_.LLVMIsGlobalConstant(value) && !called.starts_with("llvm.") &&
-               !llvm_.LLVMIsUndef(llvm_.LLVMGetInitializer(value))) {
-      // Variables in local memory have an undefined initial value; PoCL turns them into arguments.
+    } else if (!llvm_.LLVMIsGlobalConstant(value) && !called.starts_with("llvm.")) {
       const auto size =
           llvm_.LLVMABISizeOfType(llvm_.LLVMGetModuleDataLayout(module_), llvm_.LLVMGlobalGetValueType(value));
-      facts_.writable_globals.push_back(fmt::format("{} ({} bytes)", called, size));
+      // Variables in local memory have an undefined initial value; PoCL turns them into arguments.
+      if (llvm_.LLVMIsUndef(llvm_.LLVMGetInitializer(value))) {
+        local(called.substr(0, called.find('.')), static_cast<std::int64_t>(size));
+      } else {
+        facts_.writable_globals.push_back(fmt::format("{} ({} bytes)", called, size));
+      }
     }
+  }
+
+  void local(const std::string& kernel, std::int64_t bytes) {
+    for (auto& known : facts_.kernels) {
+      if (known.name != kernel) continue;
+      known.shared_bytes += bytes;
+      return;
+    }
+    facts_.kernels.emplace_back().name = kernel;
+    facts_.kernels.back().shared_bytes = bytes;
   }
 
   const Llvm& llvm_;

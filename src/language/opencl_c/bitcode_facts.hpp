@@ -11,7 +11,8 @@
 namespace kerf::opencl {
 
 /// Imports, inline assembly, writable globals and constructors of a program that PoCL has linked with its built-in
-/// library; `kernels` stays empty. Nothing when no LLVM is loaded or the bytes are not bitcode.
+/// library; of `kernels` only those with variables in local memory, and only name and shared_bytes. Nothing when no
+/// LLVM is loaded or the bytes are not bitcode.
 std::optional<StaticFacts> read_bitcode_facts(std::string_view bitcode);
 
 /// Writable globals of a program in PTX, the text that NVIDIA's driver gives out as its program binary.

@@ -1,5 +1,6 @@
 // The compiler process: one OpenCL driver, one build at a time. A crash here costs one candidate and this process.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -94,6 +95,11 @@ void add_code_facts(const ClSession& session, const std::string& folder, BuildRe
   } else if (reply.binary.find(".version") != std::string::npos && reply.binary.find(".target") != std::string::npos) {
     reply.listing = reply.binary.c_str();
     code = opencl::read_ptx_facts(reply.listing);
+  }
+  for (const auto& counted : code.kernels) {  // PoCL 5 reports local memory only after its last code generation
+    for (auto& kernel : reply.facts.kernels) {
+      if (kernel.name == counted.name) kernel.shared_bytes = std::max(kernel.shared_bytes, counted.shared_bytes);
+    }
   }
   add(reply.facts.writable_globals, code.writable_globals);
   add(reply.facts.forbidden_symbols, code.forbidden_symbols);

@@ -77,7 +77,12 @@ class OpenclLanguage final : public Language {
     if (request.source.find('\0') != std::string::npos) return CompileFailed{"the source contains a zero byte"};
     KERF_TRY(auto outcome,
              pool_.build({opencl::with_constants(request.source, request.constants), options_}, request.time_limit));
-    if (auto* lost = std::get_if<opencl::CompilerLost>(&outcome)) return CompileFailed{std::move(lost->how)};
+    const auto forbidden = opencl::forbidden_words(request.source);
+    if (auto* lost = std::get_if<opencl::CompilerLost>(&outcome)) {
+      if (!forbidden.empty())
+        lost->how += fmt::format("\nthe source uses {}, which is forbidden", join(forbidden, " and "));
+      return CompileFailed{std::move(lost->how)};
+    }
     auto& reply = std::get<opencl::BuildReply>(outcome);
     if (!reply.built) {
       auto log = opencl::readable_log(reply.log, request.source);
@@ -89,7 +94,7 @@ class OpenclLanguage final : public Language {
     Artifact artifact;
     artifact.language = name();
     artifact.facts = std::move(reply.facts);
-    merge(artifact.facts.forbidden_symbols, opencl::forbidden_words(request.source));
+    merge(artifact.facts.forbidden_symbols, forbidden);
     artifact.disassembly_hint = std::move(reply.listing);
     artifact.bytes = std::move(reply.binary);
     artifact.id = sha256_hex(artifact.bytes);
