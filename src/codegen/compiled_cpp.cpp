@@ -53,6 +53,10 @@ std::string symbol_definitions(const Bindings& bindings) {
   return text;
 }
 
+bool is_installed(const std::string& program) {
+  return std::system(("command -v " + program + " > /dev/null 2>&1").c_str()) == 0;
+}
+
 Status check_with(const std::string& command, const std::string& source, const std::string& extension) {
   const TemporaryFolder folder;
   const fs::path file = folder.path / ("source." + extension);

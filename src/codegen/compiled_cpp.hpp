@@ -24,4 +24,7 @@ std::string symbol_definitions(const Bindings& bindings);
 /// command's words.
 Status check_with(const std::string& command, const std::string& source, const std::string& extension);
 
+/// Whether a program can be started by this name.
+bool is_installed(const std::string& program);
+
 }  // namespace kerf::codegen

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/rng.hpp"
 #include "codegen/compiled_cpp.hpp"
 #include "codegen/naive_cases.hpp"
+#include "ir/error_bound.hpp"
 #include "ir/interpreter.hpp"
 
 namespace kerf::codegen {
@@ -79,9 +81,43 @@ TEST_P(NaiveCpp, AgreesWithTheInterpreterInDoublePrecision) {
 TEST_P(NaiveCpp, AgreesWithTheInterpreterInSinglePrecision) { compare({}, 3e-5); }
 
 TEST_P(NaiveCpp, OpenClTextPassesTheCompiler) {
+  if (!is_installed("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
   const std::string text = *generate_naive(build_case(test_case()), Dialect::opencl_c, {});
   const Status status = check_with("clang-19 -x cl -cl-std=CL1.2 -Wall -Werror -Wno-division-by-zero -fsyntax-only {}",
                                    symbol_definitions(test_case().symbols) + text, "cl");
+  EXPECT_TRUE(status) << (status ? "" : status.error().message) << text;
+}
+
+/// Declarations that CUDA's compilers bring themselves, enough for clang to check the text without a toolkit.
+std::string cuda_declarations() {
+  std::string text = R"(#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __forceinline__ inline __attribute__((always_inline))
+struct KerfDim { unsigned x, y, z; };
+extern const __device__ KerfDim blockIdx, blockDim, threadIdx;
+__device__ float __int_as_float(int);
+__device__ double __longlong_as_double(long long);
+__device__ unsigned __float_as_uint(float);
+__device__ float __uint_as_float(unsigned);
+__device__ long long __double_as_longlong(double);
+)";
+  for (const char* name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh",
+                           "erf", "floor", "ceil", "rint", "trunc", "fabs"})
+    text += fmt::format("__device__ float {0}f(float);\n__device__ double {0}(double);\n", name);
+  for (const char* name : {"pow", "fmod", "copysign"})
+    text += fmt::format("__device__ float {0}f(float, float);\n__device__ double {0}(double, double);\n", name);
+  return text;
+}
+
+TEST_P(NaiveCpp, CudaTextPassesTheCompiler) {
+  if (!is_installed("clang++-19")) GTEST_SKIP() << "clang++-19 is not installed";
+  NaiveOptions options;
+  options.operand_rounding = OperandRounding::tf32;
+  const std::string text = *generate_naive(build_case(test_case()), Dialect::cuda_cpp, options);
+  const Status status = check_with(
+      "clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -Wall -Werror "
+      "-Wno-division-by-zero -fsyntax-only {}",
+      cuda_declarations() + symbol_definitions(test_case().symbols) + text, "cu");
   EXPECT_TRUE(status) << (status ? "" : status.error().message) << text;
 }
 
@@ -101,6 +137,173 @@ TEST(NaiveCases, CoverEveryOperator) {
   EXPECT_EQ(kinds.size(), std::variant_size_v<ir::Attr>);
   EXPECT_EQ(maps.size(), static_cast<std::size_t>(ir::MapOp::cast) + 1);
   EXPECT_EQ(reductions.size(), static_cast<std::size_t>(ir::ReduceOp::all) + 1);
+}
+
+const GraphCase& case_named(const std::string& name) {
+  for (const auto& test_case : graph_cases())
+    if (test_case.name == name) return test_case;
+  ADD_FAILURE() << "no case " << name;
+  return graph_cases().front();
+}
+
+TEST(NaiveText, OfSoftmaxIsFourLaunchesWithScratchBetween) {
+  const std::string text = *generate_naive(build_case(case_named("softmax")), Dialect::cuda_cpp, {});
+  EXPECT_EQ(text.substr(0, text.find("*/")),
+            "/* kerf\n"
+            "target: cuda\n"
+            "scratch: t1 = f32[rows, 1]\n"
+            "scratch: t3 = f32[rows, cols]\n"
+            "scratch: t4 = f32[rows, 1]\n"
+            "launch: naive_0<<<max(1, ceil_div(rows, 256)), 256>>>(x, t1)\n"
+            "launch: naive_1<<<max(1, ceil_div(cols*rows, 256)), 256>>>(x, t1, t3)\n"
+            "launch: naive_2<<<max(1, ceil_div(rows, 256)), 256>>>(t3, t4)\n"
+            "launch: naive_3<<<max(1, ceil_div(cols*rows, 256)), 256>>>(t3, t4, y)\n");
+}
+
+TEST(NaiveText, OfElementwiseGraphsIsOneKernelWithoutScratch) {
+  SureBuilder b;
+  const auto x = b.input("x", DType::f32, {Dim::symbol("n")});
+  const auto e = b.apply(ir::MapOp::exp, x);  // used twice, but in one kernel
+  b.output("y", b.apply(ir::MapOp::div, b.apply(ir::MapOp::sub, e, b.constant(1, DType::f32)), e));
+  const std::string text = *generate_naive(b.take(), Dialect::opencl_c, {});
+  EXPECT_EQ(text.find("scratch:"), std::string::npos);
+  EXPECT_EQ(text.find("naive_1"), std::string::npos);
+  EXPECT_EQ(text.find("exp("), text.rfind("exp("));
+  EXPECT_EQ(text.find("fp64"), std::string::npos);
+}
+
+TEST(NaiveText, TakesPrefixAndLeavesOutTheHeaderOnRequest) {
+  NaiveOptions options;
+  options.kernel_prefix = "oracle";
+  options.header = false;
+  options.compute = DType::f64;
+  const std::string text = *generate_naive(build_case(case_named("softmax")), Dialect::opencl_c, options);
+  EXPECT_EQ(text.find("/* kerf"), std::string::npos);
+  EXPECT_NE(text.find("__kernel void oracle_0("), std::string::npos);
+  EXPECT_NE(text.find("cl_khr_fp64"), std::string::npos);
+}
+
+TEST(NaiveText, IsRefusedWhenArgumentsShareAName) {
+  SureBuilder b;
+  b.output("x", b.apply(ir::MapOp::exp, b.input("x", DType::f32, {Dim(3)})));
+  const auto text = generate_naive(b.take(), Dialect::cpp, {});
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().message.find("'x'"), std::string::npos);
+}
+
+TEST(NaiveText, IsRefusedForOtherComputeTypes) {
+  NaiveOptions options;
+  options.compute = DType::f16;
+  EXPECT_FALSE(generate_naive(build_case(case_named("softmax")), Dialect::cpp, options));
+}
+
+/// Runs one graph of x[n] in single precision.
+std::vector<double> run_vector(const std::function<void(SureBuilder&, ir::NodeId)>& build, std::vector<double> values,
+                               const NaiveOptions& options = {}, DType dtype = DType::f32) {
+  SureBuilder b;
+  build(b, b.input("x", dtype, {Dim::symbol("n")}));
+  ir::HostTensor x = ir::make_tensor(dtype, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(dtype, x.bytes.data(), i, values[i]);
+  const auto outputs =
+      run_compiled(b.take(), std::vector{x}, {{"n", static_cast<std::int64_t>(values.size())}}, options);
+  EXPECT_TRUE(outputs) << outputs.error().message;
+  std::vector<double> result;
+  for (const auto& output : *outputs)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(output.elements()); ++i)
+      result.push_back(load_element(output.dtype, output.bytes.data(), i));
+  return result;
+}
+
+TEST(NaiveCode, KeepsNansInExtremesAndFindsTheFirst) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto result = run_vector(
+      [](SureBuilder& b, ir::NodeId x) {
+        b.output("max", b.sure(b.reduce(ir::ReduceOp::max, x, {}, false)));
+        b.output("argmin", b.sure(b.reduce(ir::ReduceOp::argmin, x, {0}, false)));
+        b.output("relu", b.apply(ir::MapOp::maximum, b.constant(0, DType::f32), x));
+        b.output("cap", b.apply(ir::MapOp::minimum, x, b.constant(0, DType::f32)));
+        b.output("sign", b.apply(ir::MapOp::sign, x));
+      },
+      {1, nan, -5, nan});
+  EXPECT_TRUE(std::isnan(result[0]));
+  EXPECT_EQ(result[1], 1);
+  for (const std::size_t at : {2, 6, 10}) {
+    EXPECT_FALSE(std::isnan(result[at]));
+    EXPECT_TRUE(std::isnan(result[at + 1]));
+    EXPECT_TRUE(std::isnan(result[at + 3]));
+  }
+}
+
+TEST(NaiveCode, RoundsHalvesToEvenAndRemaindersLikePython) {
+  const auto result = run_vector(
+      [](SureBuilder& b, ir::NodeId x) {
+        b.output("round", b.apply(ir::MapOp::round, x));
+        b.output("remainder", b.apply(ir::MapOp::remainder, x, b.constant(2, DType::f32)));
+        b.output("negative", b.apply(ir::MapOp::remainder, x, b.constant(-2, DType::f32)));
+      },
+      {0.5, 1.5, -2.5});
+  EXPECT_EQ(result, (std::vector<double>{0, 2, -2, 0.5, 1.5, 1.5, -1.5, -0.5, -0.5}));
+}
+
+TEST(NaiveCode, SurvivesIntegerDivisionByZero) {
+  const auto result = run_vector(
+      [](SureBuilder& b, ir::NodeId x) {
+        b.output("quotient", b.apply(ir::MapOp::floor_div, b.constant(7, DType::i32), x));
+        b.output("rest", b.apply(ir::MapOp::remainder, b.constant(7, DType::i32), x));
+      },
+      {0, -2}, {}, DType::i32);
+  EXPECT_EQ(result[1], -4);
+  EXPECT_EQ(result[3], -1);
+}
+
+TEST(NaiveCode, RoundsOperandsOfProductsOnly) {
+  const double fine = 1 + 0x1p-9 + 0x1p-11;  // needs 11 mantissa bits
+  for (const auto& [rounding, expected] : {std::pair{OperandRounding::none, fine},
+                                           {OperandRounding::tf32, 1 + 0x1p-9},
+                                           {OperandRounding::f16, 1 + 0x1p-9},
+                                           {OperandRounding::bf16, 1.0}}) {
+    NaiveOptions options;
+    options.operand_rounding = rounding;
+    for (const DType compute : {DType::f32, DType::f64}) {
+      options.compute = compute;
+      const auto result = run_vector(
+          [](SureBuilder& b, ir::NodeId x) {
+            b.output("product", b.sure(b.contract(x, b.sure(b.broadcast_to(b.constant(1, DType::f32), {Dim(1)})),
+                                                  {{0}, {1}, {0}})));
+            b.output("sum", b.apply(ir::MapOp::mul, x, b.constant(1, DType::f32)));
+          },
+          {fine}, options);
+      EXPECT_EQ(result, (std::vector<double>{expected, fine}));
+    }
+  }
+}
+
+TEST(NaiveCode, ConvertsEveryHalfFloatThereAndBack) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    std::vector<double> all;
+    for (int bits = 0; bits < 65536; ++bits) {
+      const auto narrow = static_cast<unsigned short>(bits);
+      all.push_back(dtype == DType::f16 ? f16_to_f32(narrow) : bf16_to_f32(narrow));
+    }
+    const auto result =
+        run_vector([](SureBuilder& b, ir::NodeId x) { b.output("y", b.apply(ir::MapOp::neg, x)); }, all, {}, dtype);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ASSERT_TRUE(result[i] == -all[i] || (std::isnan(result[i]) && std::isnan(all[i]))) << i;
+  }
+}
+
+TEST(NaiveCode, EvaluatesErrorBoundsAsTheInterpreterDoes) {
+  const GraphCase& test_case = case_named("softmax");
+  const ir::Graph bounded = *ir::with_error_bounds(build_case(test_case), {}, {test_case.symbols});
+  const auto inputs = random_inputs(bounded, test_case.symbols);
+  NaiveOptions options;
+  options.compute = DType::f64;
+  options.outputs_in_compute_type = true;
+  const auto actual = run_compiled(bounded, inputs, test_case.symbols, options);
+  ASSERT_TRUE(actual) << actual.error().message;
+  const auto expected = ir::interpret(bounded, inputs, test_case.symbols);
+  ASSERT_TRUE(expected);
+  for (std::size_t i = 0; i < 35; ++i) EXPECT_NEAR((*actual)[1].as<double>()[i], (*expected)[1].as<double>()[i], 1e-18);
 }
 
 }  // namespace
