@@ -216,12 +216,12 @@ std::span<const FunctionRow> loss_functions() {
       {"margin_ranking_loss(x, y, target, margin=0.0, reduction=\"mean\")", "max(0, -target * (x - y) + margin).",
        margin_ranking_loss},
       {"triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=false, reduction=\"mean\")",
-       "max(0, |anchor - positive| - |anchor - negative| + margin), distances over the last axis.",
+       "max(0, distance to positive - distance to negative + margin), distances over the last axis.",
        triplet_margin_loss},
       {"pairwise_distance(x, y, p=2, eps=1e-6, keepdims=false)", "norm(x - y + eps, p) over the last axis.",
        pairwise_distance},
-      {"cosine_similarity(x, y, axis=1, eps=1e-8)", "sum(x * y) / (max(|x|, eps) * max(|y|, eps)) over an axis.",
-       cosine_similarity},
+      {"cosine_similarity(x, y, axis=1, eps=1e-8)",
+       "sum(x * y) / (max(norm(x), eps) * max(norm(y), eps)) over an axis.", cosine_similarity},
   };
   return kRows;
 }

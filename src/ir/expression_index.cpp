@@ -36,8 +36,9 @@ Range resolve(const Ops& ops, const IndexItem& item, const Dim& extent) {
   return {start, ops.provably_at_most(0, length) ? length : max(length, Dim(0))};
 }
 
-bool known_outside(const Ops& ops, const Dim& position, const Dim& extent) {
-  return ops.provably_at_most(position, Dim(-1)) || ops.provably_at_most(extent, position);
+/// False when the position is known to be outside, be it under one shape set only.
+bool may_be_inside(const Builder& builder, const Dim& position, const Dim& extent) {
+  return require_at_least(builder, position, 0, "index") && require_at_least(builder, extent - position, 1, "index");
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ T index(T x, const std::vector<IndexItem>& items) {
     const Dim extent = x.shape()[view.axes.size()];
     if (item.kind == Kind::position) {
       const Dim position = from_front(ops, *item.start, extent);
-      if (known_outside(ops, position, extent)) {
+      if (!may_be_inside(ops.builder(), position, extent)) {
         ops.fail("index " + item.start->to_string() + " is outside an axis of extent " + extent.to_string());
         return T{&ops, -1};
       }

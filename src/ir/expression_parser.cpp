@@ -234,6 +234,8 @@ class Parser {
       }
       break;
     }
+    if (!is_slice && program_[parts[0]].kind == ExprKind::absent)
+      return source_.error(at, "expected an index before " + shown(now()));
     if (!is_slice) return parts[0];
     while (parts.size() < 3) parts.push_back(add({ExprKind::absent, at, {}, 0, 0, {}, {}}));
     return add({ExprKind::slice, at, {}, 0, 0, std::move(parts), {}});
