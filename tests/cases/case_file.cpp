@@ -83,7 +83,7 @@ std::vector<Case> read_cases(const fs::path& folder, const fs::path& root) {
   return cases;
 }
 
-std::vector<Group> group(const std::vector<Case>& cases) {
+std::vector<Group> grouped(const std::vector<Case>& cases) {
   std::map<std::string, Group> groups;
   for (const auto& one : cases) {
     const std::string name = one.kind + "_" + one.target + "_" + one.task.stem().string();

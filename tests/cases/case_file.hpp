@@ -28,6 +28,6 @@ struct Group {
 /// the folder that kernels are relative to; tasks are looked for in `folder`/tasks, then in `root`/../tasks.
 std::vector<Case> read_cases(const std::filesystem::path& folder, const std::filesystem::path& root);
 
-std::vector<Group> group(const std::vector<Case>& cases);
+std::vector<Group> grouped(const std::vector<Case>& cases);
 
 }  // namespace kerf::cases

@@ -17,6 +17,9 @@
 #include "case_file.hpp"
 
 namespace kerf::cases {
+
+static void PrintTo(const Group& group, std::ostream* out) { *out << group.name; }  // gtest looks for it by this name
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,7 +64,8 @@ Output run(const std::vector<std::string>& words) {
 std::string missing(const std::string& target) {
   static const Output doctor = run({KERF_BINARY, "doctor", "--json"});
   try {
-    for (const auto& entry : Json::parse(doctor.out).at("targets"))
+    const Json survey = Json::parse(doctor.out);
+    for (const auto& entry : survey.at("targets"))
       if (entry.at("target") == target) return entry.at("ready").get<bool>() ? "" : entry.value("reason", "not ready");
   } catch (const std::exception& error) {
     ADD_FAILURE() << "kerf doctor --json: " << error.what() << "\n" << doctor.out << doctor.err;
@@ -81,7 +85,8 @@ Output judge(const std::vector<Case>& cases, Verdicts& verdicts) {
   std::istringstream lines(output.out);
   for (std::string line; std::getline(lines, line);) {
     Json verdict = Json::parse(line, nullptr, false);
-    if (verdict.is_object() && verdict.contains("kernel")) verdicts[verdict["kernel"]] = std::move(verdict);
+    if (verdict.is_object() && verdict.contains("kernel"))
+      verdicts.insert_or_assign(verdict["kernel"].get<std::string>(), verdict);
   }
   return output;
 }
@@ -127,7 +132,11 @@ class Cases : public testing::TestWithParam<Group> {};
 
 TEST_P(Cases, AreJudgedAsExpected) {
   const std::vector<Case>& cases = GetParam().cases;
-  if (const std::string reason = missing(cases.front().target); !reason.empty()) GTEST_SKIP() << reason;
+  if (const std::string reason = missing(cases.front().target); !reason.empty()) {
+    ASSERT_NE(cases.front().target, "cpu")
+        << "every machine has a processor and this suite needs a compiler: " << reason;
+    GTEST_SKIP() << reason;
+  }
   Verdicts verdicts;
   Output output = judge(cases, verdicts);
   EXPECT_EQ(output.exit_code, 0) << output.err;
@@ -145,7 +154,7 @@ TEST_P(Cases, AreJudgedAsExpected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Cases, testing::ValuesIn(group(read_cases(kTests / "cases", kTests))),
+INSTANTIATE_TEST_SUITE_P(All, Cases, testing::ValuesIn(grouped(read_cases(kTests / "cases", kTests))),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(CaseFiles, CoverEveryKernelOfTheSuites) {
