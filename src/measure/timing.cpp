@@ -32,7 +32,11 @@ class Rounds {
          const MeasureOptions& options, Rng& rng, const CheckSlot& check)
       : bench_(bench), slots_(slots), kernels_(kernels), data_(data), options_(options), rng_(rng), check_(check),
         batch_(kernels.size(), 1), spent_us_(kernels.size(), 0), estimate_us_(kernels.size(), 0) {
-    for (const TimedKernel& kernel : kernels) result_.kernels.push_back({kernel.name, {}});
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      result_.kernels.push_back({kernels[k].name, {}});
+      estimate_us_[k] = kernels[k].estimate_us;
+    }
+    resize_batches();
   }
 
   /// False when the measurement is over because the candidate failed.
@@ -88,7 +92,9 @@ class Rounds {
     const double all = std::accumulate(spent_us_.begin(), spent_us_.end(), 0.0);
     for (std::size_t k = 1; k < kernels_.size(); ++k) {
       const auto samples = static_cast<int>(present(result_.kernels[k].us).size());
-      const bool needed = !counted || samples < options_.min_baseline_rounds;
+      // A very slow baseline is content with two samples.
+      const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
+      const bool needed = counted && samples < (affordable ? options_.min_baseline_rounds : 2);
       if (needed || spent_us_[k] <= options_.baseline_share * all) order.push_back(k);
     }
     shuffle(order, rng_);
@@ -157,8 +163,10 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
                                   Clock& clock, const CheckSlot& check) {
   KERF_CHECK(!kernels.empty() && !data.empty() && slots > 0, "timing needs kernels, data and slots");
   Rounds rounds(bench, slots, kernels, data, options, rng, check);
-  KERF_TRY(const bool warm, rounds.run_round(false));
-  if (!warm) return rounds.take();
+  if (options.warm_up) {
+    KERF_TRY(const bool warm, rounds.run_round(false));
+    if (!warm) return rounds.take();
+  }
   const Nanoseconds start = clock.now();
   for (int round = 0; round < options.max_rounds; ++round) {
     KERF_TRY(const bool running, rounds.run_round(true));

@@ -24,11 +24,13 @@ struct MeasureOptions {
   std::chrono::milliseconds call_limit{900};     ///< a single call past this is a hang
   double baseline_share = 0.5;                   ///< baselines are left out of a round while they used more than this share of the time
   int min_baseline_rounds = 5;
+  bool warm_up = true;                           ///< one uncounted round first
 };
 
 struct TimedKernel {
   std::string name;
   KernelHandle handle = 0;
+  double estimate_us = 0;     ///< of one call, when it is known: the first batch is sized by it
 };
 
 /// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round.
@@ -49,7 +51,7 @@ using CheckSlot = std::function<Result<bool>(std::size_t kernel, int slot, const
 
 /// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining slots
 /// are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as one batch over
-/// its own slots; (3) every used slot is checked. The first round is a warm-up and is not counted.
+/// its own slots; (3) every used slot is checked.
 Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
                                   const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
                                   Clock& clock, const CheckSlot& check);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <span>
@@ -66,15 +67,30 @@ class Judge {
   Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options);
 
   using Stop = std::optional<Outcome>;  ///< set: the candidate ends here
-  Result<Stop> check_parse(const Candidate& candidate, const Bindings& tunables) const;
-  Result<Stop> check_build(const Candidate& candidate, const Bindings& tunables, std::size_t first, std::size_t last);
-  Result<Stop> check_static(const Candidate& candidate, const Bindings& tunables);
-  Result<Stop> check_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape, const std::string& gate,
-                           std::string& detail, Observer& observer);
-  Result<Stop> measure_shape(const Candidate& candidate, const Bindings& tunables, std::size_t shape, bool coarse,
-                             Measurement& into, std::string& detail);
+
+  /// One candidate on its way through the tiers.
+  struct Trial {
+    const Candidate& candidate;
+    const Bindings& tunables;
+    Observer& observer;
+    std::vector<std::optional<KernelHandle>> handles;   ///< per shape, once it is loaded
+    std::vector<double> coarse_us;                      ///< per shape, after coarse timing
+    Measurement measurement;
+    std::string detail;                                 ///< of the tier under way, for the observer
+  };
+  using Tier = std::function<Result<bool>(const std::string& name, const std::function<Result<Stop>()>& work)>;
+  Status run_tiers(Trial& trial, const Tier& tier);
+  Result<Stop> check_parse(const Trial& trial) const;
+  Result<Stop> check_build(const Trial& trial, std::size_t first, std::size_t last);
+  Result<Stop> check_static(const Trial& trial);
+  Result<Stop> check_shape(Trial& trial, std::size_t shape, const std::string& gate);
+  Result<Stop> measure_shape(Trial& trial, std::size_t shape, bool coarse);
+  Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
+  Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
+  Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  std::chrono::milliseconds call_limit(const ShapeContext& shape) const;
   Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
   Stop judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const;
   std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
