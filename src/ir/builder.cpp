@@ -18,8 +18,7 @@ DType argument_dtype(MapOp op, DType promoted) {
   if (is_logic(op)) return DType::boolean;
   if (is_comparison(op) || op == MapOp::select) return promoted;
   if (needs_float(op)) return is_float(promoted) ? promoted : DType::f32;
-  const bool keeps_bool = op == MapOp::minimum || op == MapOp::maximum;
-  return promoted == DType::boolean && !keeps_bool ? DType::i64 : promoted;
+  return promoted == DType::boolean ? DType::i64 : promoted;
 }
 
 }  // namespace
@@ -74,6 +73,8 @@ Result<NodeId> Builder::map(MapOp op, std::vector<NodeId> args) {
     KERF_TRY(shape, broadcast_shapes(*this, shape, node(args[i]).shape, map_op_name(op)));
   }
   if (is_rounding(op) && !is_float(promoted)) return args[0];
+  if (promoted == DType::boolean && op == MapOp::minimum) op = MapOp::logical_and;
+  if (promoted == DType::boolean && op == MapOp::maximum) op = MapOp::logical_or;
   const DType dtype = argument_dtype(op, promoted);
   for (std::size_t i = 0; i < args.size(); ++i) args[i] = cast(args[i], i < first ? DType::boolean : dtype);
   const bool gives_bool = is_comparison(op) || is_logic(op) || op == MapOp::is_nan;

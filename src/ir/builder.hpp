@@ -18,17 +18,17 @@ class Builder {
   NodeId input(const std::string& name, DType dtype, Shape shape);
   NodeId constant(double value, DType dtype);
   NodeId iota(int axis, Shape shape, DType dtype);
-  Result<NodeId> map(MapOp op, std::vector<NodeId> args);              ///< broadcasts, promotes, inserts casts
-  NodeId cast(NodeId x, DType dtype);                                  ///< x itself when the type is right
-  Result<NodeId> reshape(NodeId x, Shape shape);                       ///< one extent may be -1
+  Result<NodeId> map(MapOp op, std::vector<NodeId> args);  ///< broadcasts, promotes, inserts casts
+  NodeId cast(NodeId x, DType dtype);                      ///< x itself when the type is right
+  Result<NodeId> reshape(NodeId x, Shape shape);           ///< one extent may be -1
   Result<NodeId> transpose(NodeId x, const std::vector<int>& order);
   Result<NodeId> broadcast_to(NodeId x, Shape shape);
-  NodeId view(NodeId x, ViewAttr view, Shape shape);                   ///< unchecked
+  NodeId view(NodeId x, ViewAttr view, Shape shape);  ///< unchecked
   Result<NodeId> concat(std::vector<NodeId> args, int axis);
   Result<NodeId> reduce(ReduceOp op, NodeId x, std::vector<int> axes, bool keepdims);  ///< empty axes: all of them
   Result<NodeId> scan(ScanAttr attr, NodeId x);
   Result<NodeId> contract(NodeId lhs, NodeId rhs, ContractAttr attr);
-  Result<NodeId> matmul(NodeId a, NodeId b);                           ///< batching and broadcasting as in NumPy
+  Result<NodeId> matmul(NodeId a, NodeId b);  ///< batching and broadcasting as in NumPy
   Result<NodeId> conv(NodeId x, NodeId w, ConvAttr attr);
   Result<NodeId> pool(NodeId x, PoolAttr attr, bool ceil_mode);
   Result<NodeId> adaptive_pool(PoolOp op, NodeId x, const std::vector<Dim>& output);

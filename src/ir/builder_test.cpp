@@ -29,6 +29,9 @@ TEST(Builder, PromotesAndCastsArguments) {
   EXPECT_EQ(b.node(*b.map(MapOp::exp, {whole})).dtype, DType::f32);
   EXPECT_EQ(b.node(*b.map(MapOp::less, {half, whole})).dtype, DType::boolean);
   EXPECT_EQ(*b.map(MapOp::floor, {whole}), whole) << "an integer is its own floor";
+  const NodeId flag = b.input("m", DType::boolean, {kRows});
+  EXPECT_EQ(attr<MapAttr>(b.node(*b.map(MapOp::maximum, {flag, flag}))).op, MapOp::logical_or);
+  EXPECT_EQ(b.node(*b.map(MapOp::add, {flag, flag})).dtype, DType::i64) << "bools are counted";
 }
 
 TEST(Builder, BroadcastsOnlyWhatIsLiterallyOne) {

@@ -24,7 +24,7 @@ class Dim {
   static Dim symbol(std::string name);
 
   bool is_constant() const;
-  std::int64_t constant() const;                             ///< only when is_constant()
+  std::int64_t constant() const;  ///< only when is_constant()
   bool is_one() const { return is_constant() && constant() == 1; }
 
   /// Value under `bindings`; an error names the unbound symbol or the division by zero. Overflow is an error.

@@ -19,6 +19,7 @@ namespace kerf::ir {
 
 using NodeId = int;  ///< index into Graph::nodes; arguments always have smaller ids
 
+// clang-format off
 /// Elementwise operators. Arguments broadcast as in NumPy (shapes aligned right; an extent that is literally 1
 /// stretches). Results of comparisons and logic are bool. `cast` converts to the node's dtype (float to integer
 /// truncates, anything to bool is != 0). All arguments of arithmetic operators have the node's dtype (the builder
@@ -87,6 +88,7 @@ struct PoolAttr { PoolOp op = PoolOp::max; std::vector<std::int64_t> kernel, str
 
 /// As PoolAttr over the trailing `rank` axes with the window [floor(i*n/m), ceil((i+1)*n/m)) for output i of m.
 struct AdaptivePoolAttr { PoolOp op = PoolOp::sum; int rank = 2; };
+// clang-format on
 
 using Attr = std::variant<InputAttr, ConstantAttr, IotaAttr, MapAttr, ReshapeAttr, ViewAttr, ConcatAttr, ReduceAttr,
                           ScanAttr, ContractAttr, ConvAttr, PoolAttr, AdaptivePoolAttr>;
@@ -115,9 +117,13 @@ struct Graph {
 
 /// The attribute of a known kind; a bug if the node is of another kind.
 template <class T>
-const T& attr(const Node& node) { return std::get<T>(node.attr); }
+const T& attr(const Node& node) {
+  return std::get<T>(node.attr);
+}
 template <class T>
-bool is(const Node& node) { return std::holds_alternative<T>(node.attr); }
+bool is(const Node& node) {
+  return std::holds_alternative<T>(node.attr);
+}
 
 /// Text that two nodes share exactly when they apply the same operation to the same arguments; `origin` is left out.
 std::string structural_key(const Node& node);
