@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <mutex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/rng.hpp"
-#include "base/statistics.hpp"
 #include "model/candidate.hpp"
 
 namespace kerf {
@@ -56,9 +56,17 @@ class CppReferenceRunner final : public oracle::Reference {
   }
 
  private:
-  /// Outputs of the reference computed in `real` on `inputs`.
-  Result<Tensors> run(const ShapeSet& shape, const Tensors& inputs, DType real) const {
-    KERF_TRY(const Candidate candidate, parse_candidate(task_.cpp->path, cpp_reference_candidate(task_, real == DType::f64 ? "double" : "float")));
+  /// The reference compiled for one shape and type, loaded on buffers of its own.
+  struct Prepared {
+    std::unique_ptr<Bench> bench;
+    KernelHandle handle = 0;
+  };
+
+  Result<Prepared*> prepare(const ShapeSet& shape, DType real) const {
+    Prepared& prepared = prepared_[{shape.name, real}];
+    if (prepared.bench) return &prepared;
+    KERF_TRY(const Candidate candidate,
+             parse_candidate(task_.cpp->path, cpp_reference_candidate(task_, real == DType::f64 ? "double" : "float")));
     CompileRequest request;
     request.source = candidate.source;
     request.constants = shape.symbols;
@@ -66,29 +74,40 @@ class CppReferenceRunner final : public oracle::Reference {
     KERF_TRY(const CompileOutcome outcome, language_.compile(request));
     if (const auto* failed = std::get_if<CompileFailed>(&outcome))
       return fail(Errc::invalid_input, "the reference " + task_.cpp->path + " does not compile:\n" + failed->log);
-
     ProblemLayout layout;
+    const auto add = [&](const ir::TensorType& type, BufferRole role) -> Status {
+      KERF_TRY(auto extents, evaluate(type.shape, shape.symbols));
+      layout.buffers.push_back({type.name, widened(type.dtype, real), std::move(extents), role});
+      return {};
+    };
+    for (const auto& input : task_.inputs) KERF_TRY_VOID(add(input, BufferRole::input));
+    for (const auto& output : task_.outputs) KERF_TRY_VOID(add(output, BufferRole::output));
+    KERF_TRY(auto bench, device_.open(layout));
+    KERF_TRY(const auto loaded, bench->load(std::get<Artifact>(outcome), candidate.plan, shape.symbols));
+    if (const auto* fault = std::get_if<Fault>(&loaded)) return reference_failed(fault->message);
+    prepared.handle = std::get<KernelHandle>(loaded);
+    prepared.bench = std::move(bench);
+    return &prepared;
+  }
+
+  /// Outputs of the reference computed in `real` on `inputs`.
+  Result<Tensors> run(const ShapeSet& shape, const Tensors& inputs, DType real) const {
+    KERF_TRY(Prepared* const prepared, prepare(shape, real));
     oracle::DataSet data;
     data.id = oracle::next_data_id();
     data.shape = shape.name;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      data.inputs.push_back(converted(inputs[i], widened(inputs[i].dtype, real)));
-      layout.buffers.push_back({task_.inputs[i].name, data.inputs[i].dtype, inputs[i].shape, BufferRole::input});
-    }
-    for (const auto& output : task_.outputs) {
-      KERF_TRY(auto extents, evaluate(output.shape, shape.symbols));
-      layout.buffers.push_back({output.name, widened(output.dtype, real), std::move(extents), BufferRole::output});
-    }
-    KERF_TRY(const auto bench, device_.open(layout));
-    KERF_TRY(const auto loaded, bench->load(std::get<Artifact>(outcome), candidate.plan, shape.symbols));
-    if (const auto* fault = std::get_if<Fault>(&loaded)) return reference_failed(fault->message);
-    KERF_TRY_VOID(bench->stage(0, data, Poison::a));
+    for (const auto& input : inputs) data.inputs.push_back(converted(input, widened(input.dtype, real)));
+    Bench& bench = *prepared->bench;
+    KERF_TRY_VOID(bench.stage(0, data, Poison::a));
     const std::array<int, 1> slots{0};
-    KERF_TRY(const RunOutcome ran, bench->run(std::get<KernelHandle>(loaded), slots, std::chrono::minutes(2)));
-    if (const auto* fault = std::get_if<Fault>(&ran)) return reference_failed(fault->message);
+    KERF_TRY(const RunOutcome ran, bench.run(prepared->handle, slots, std::chrono::minutes(2)));
+    if (const auto* fault = std::get_if<Fault>(&ran)) {
+      prepared->bench.reset();
+      return reference_failed(fault->message);
+    }
     Tensors outputs;
     for (std::size_t k = 0; k < task_.outputs.size(); ++k) {
-      KERF_TRY(auto tensor, bench->read_output(0, static_cast<int>(k)));
+      KERF_TRY(auto tensor, bench.read_output(0, static_cast<int>(k)));
       outputs.push_back(std::move(tensor));
     }
     return outputs;
@@ -101,55 +120,56 @@ class CppReferenceRunner final : public oracle::Reference {
   Result<Tensors> bounds(const ShapeSet& shape, const Tensors& inputs, const Tensors& exact) const {
     const ir::ErrorModel model = oracle::error_model(task_.precision);
     const double unit = std::max(model.rounding, model.operand);
-    Tensors scale;  // 2u|y| + 2 max |change|
-    for (const auto& value : exact) {
-      ir::HostTensor tensor = ir::make_tensor(DType::f64, value.shape);
-      if (is_float(value.dtype))
-        for (std::int64_t i = 0; i < tensor.elements(); ++i) tensor.as<double>()[i] = 2 * unit * std::fabs(value.as<double>()[i]);
-      scale.push_back(std::move(tensor));
-    }
+    Tensors squares;  // sum over the draws of |change|^2
+    for (const auto& value : exact) squares.push_back(ir::make_tensor(DType::f64, value.shape));
     Rng rng(0x5eed);
-    for (int draw = 0; draw < 3; ++draw) {
-      Tensors perturbed;
-      for (const auto& input : inputs) {
-        perturbed.push_back(converted(input, widened(input.dtype, DType::f64)));
-        if (!is_float(input.dtype)) continue;
-        for (std::int64_t i = 0; i < input.elements(); ++i)
-          perturbed.back().as<double>()[i] *= 1 + (rng.chance(0.5) ? unit : -unit);
-      }
-      KERF_TRY(const Tensors moved, run(shape, perturbed, DType::f64));
+    for (int draw = 0; draw < kDraws; ++draw) {
+      KERF_TRY(const Tensors moved, run(shape, perturbed(inputs, unit, rng), DType::f64));
       for (std::size_t k = 0; k < exact.size(); ++k) {
         if (!is_float(exact[k].dtype)) continue;
         for (std::int64_t i = 0; i < exact[k].elements(); ++i) {
-          const double base = 2 * unit * std::fabs(exact[k].as<double>()[i]);
-          const double change = std::fabs(moved[k].as<double>()[i] - exact[k].as<double>()[i]);
-          if (std::isfinite(change)) scale[k].as<double>()[i] = std::max(scale[k].as<double>()[i], base + 2 * change);
+          const double change = moved[k].as<double>()[i] - exact[k].as<double>()[i];
+          if (std::isfinite(change)) squares[k].as<double>()[i] += change * change;
         }
       }
     }
-    if (task_.precision == Precision::f64) return scale;
-    KERF_TRY(const Tensors honest, run(shape, inputs, DType::f32));
-    for (std::size_t k = 0; k < exact.size(); ++k) {
-      if (!is_float(exact[k].dtype)) continue;
-      const double factor = honest_factor(honest[k], exact[k], scale[k], model.tiny);
-      for (std::int64_t i = 0; i < exact[k].elements(); ++i) scale[k].as<double>()[i] = factor * scale[k].as<double>()[i] + model.tiny;
+    Tensors honest;
+    if (task_.precision != Precision::f64) {
+      KERF_TRY(honest, run(shape, inputs, DType::f32));
     }
-    return scale;
+    for (std::size_t k = 0; k < exact.size(); ++k) {
+      if (!is_float(exact[k].dtype)) continue;  // integers are exact: bound 0
+      double* bound = squares[k].as<double>();
+      double factor = 1;
+      for (std::int64_t i = 0; i < exact[k].elements(); ++i) {
+        bound[i] = 2 * unit * std::fabs(exact[k].as<double>()[i]) + 2 * std::sqrt(bound[i] / kDraws) + model.tiny;
+        if (honest.empty()) continue;
+        const double error = std::fabs(static_cast<double>(honest[k].as<float>()[i]) - exact[k].as<double>()[i]);
+        if (std::isfinite(error)) factor = std::max(factor, error / bound[i]);
+      }
+      for (std::int64_t i = 0; i < exact[k].elements(); ++i) bound[i] *= factor;
+    }
+    return squares;
   }
 
-  static double honest_factor(const ir::HostTensor& honest, const ir::HostTensor& exact, const ir::HostTensor& scale, double tiny) {
-    std::vector<double> ratios;
-    for (std::int64_t i = 0; i < exact.elements(); ++i) {
-      const double error = std::fabs(static_cast<double>(honest.as<float>()[i]) - exact.as<double>()[i]);
-      if (std::isfinite(error)) ratios.push_back(error / (scale.as<double>()[i] + tiny));
+  static Tensors perturbed(const Tensors& inputs, double unit, Rng& rng) {
+    Tensors moved;
+    for (const auto& input : inputs) {
+      moved.push_back(converted(input, widened(input.dtype, DType::f64)));
+      if (!is_float(input.dtype)) continue;
+      for (std::int64_t i = 0; i < input.elements(); ++i)
+        moved.back().as<double>()[i] *= 1 + (rng.chance(0.5) ? unit : -unit);
     }
-    return ratios.empty() ? 1 : std::max(1.0, quantile(std::move(ratios), 0.999));
+    return moved;
   }
+
+  static constexpr int kDraws = 8;
 
   Task task_;
   Language& language_;
   Device& device_;
-  mutable std::mutex mutex_;  // one bench at a time
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::string, DType>, Prepared> prepared_;  // guarded by mutex_
 };
 
 }  // namespace
