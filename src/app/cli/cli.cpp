@@ -38,6 +38,7 @@ A kernel says in a comment how it is run (docs/formats.md):
 Exit codes: 0 judged, whatever the verdict; 2 misuse or bad input; 1 the environment failed.)";
 
 struct Options {
+  std::string nvrtc;
   EvalOptions eval;
   CheckOptions check;
   TasksOptions tasks;
@@ -67,6 +68,7 @@ void define_eval(CLI::App& app, EvalOptions& options) {
 }
 
 void define_others(CLI::App& app, Options& options) {
+  app.add_option("--nvrtc", options.nvrtc, "Folder with libnvrtc and its headers, for CUDA (as KERF_NVRTC)");
   auto* check = app.add_subcommand("check", "Read a task: shapes, costs, floors, and whether it is worth judging with");
   check->add_option("TASK", options.check.task, "The task's .toml file")->required();
   check->add_flag("--json", options.check.json, "JSON on stdout");
@@ -97,8 +99,10 @@ Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
       scope = app.get_subcommand(arg);
     } else if (arg.starts_with("--")) {
       std::vector<std::string> names;
-      for (const auto* option : scope->get_options())
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+      for (const auto* place : {scope, &app})
+        for (const auto* option : place->get_options())
+          for (const auto& name : option->get_lnames())
+            if (std::find(names.begin(), names.end(), "--" + name) == names.end()) names.push_back("--" + name);
       const std::string name = arg.substr(0, arg.find('='));
       if (std::find(names.begin(), names.end(), name) == names.end())
         return fail(Errc::invalid_input, fmt::format("unknown option '{}'{}; options are {}", name,
@@ -134,6 +138,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   app.footer(kExamples);
   app.set_version_flag("--version", std::string("kerf ") + kKerfVersion);
   app.require_subcommand(1);
+  app.fallthrough();
   Options options;
   define_eval(app, options.eval);
   define_others(app, options);
@@ -157,7 +162,9 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
                               console.err_style);
     return kMisuse;
   }
-  const Status status = dispatch(app, options, environment, console);
+  Environment effective = environment;
+  if (!options.nvrtc.empty()) effective.variables["KERF_NVRTC"].insert(0, options.nvrtc + ":");
+  const Status status = dispatch(app, options, effective, console);
   if (status) return kJudged;
   console.out << std::flush;
   console.err << error_text(status.error(), console.err_style) << std::flush;

@@ -165,9 +165,12 @@ std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style
 
 std::string tier_line(const TierEvent& event, const Style& style) {
   const std::string mark = style.unicode ? (event.ok ? "\u2713 " : "\u2717 ") : (event.ok ? "ok  " : "NO  ");
-  return fmt::format("  {}{:<14}{:>9}  {}\n", paint(mark, event.ok ? Colour::green : Colour::red, style), event.tier,
-                     format_us(event.ms * 1000),
-                     paint(printable(event.detail), event.ok ? Colour::dim : Colour::red, style));
+  std::string detail = printable(event.detail);
+  if (!event.ok) std::replace(detail.begin(), detail.end(), '_', ' ');  // outcome names are for machines
+  const std::string line =
+      fmt::format("  {}{:<14}{:>9}  {}", paint(mark, event.ok ? Colour::green : Colour::red, style), event.tier,
+                  format_us(event.ms * 1000), paint(detail, event.ok ? Colour::dim : Colour::red, style));
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
 std::string outcome_words(const Outcome& outcome) {
@@ -189,7 +192,8 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
     if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
       add_measured(rows, evaluation, *measurement);
     } else {
-      const std::string gate = printable(outcome_gate(evaluation.outcome));
+      const bool built = !std::holds_alternative<BuildFailed>(evaluation.outcome);
+      const std::string gate = built ? printable(outcome_gate(evaluation.outcome)) : "";
       rows.push_back(
           {{printable(evaluation.candidate), Colour::bold},
            {fmt::format("{}{}{}", outcome_words(evaluation.outcome), gate.empty() ? "" : ": ", gate), Colour::red}});
@@ -208,10 +212,10 @@ std::string failure_report(const Evaluation& evaluation, const Style& style) {
   } else if (const std::string gate = outcome_gate(evaluation.outcome); !gate.empty()) {
     text += fmt::format(" at gate '{}'", printable(gate));
   }
-  text += "\n" + excerpt(outcome_message(evaluation.outcome), kMaxLines);
-  if (const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome); wrong != nullptr && wrong->evidence)
-    text += evidence_text(*wrong->evidence);
-  return text;
+  text += "\n";
+  const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome);
+  if (wrong != nullptr && wrong->evidence) return text + evidence_text(*wrong->evidence);  // its message says the same
+  return text + excerpt(outcome_message(evaluation.outcome), kMaxLines);
 }
 
 std::string error_text(const Error& error, const Style& style) {
