@@ -1,0 +1,271 @@
+#include "device/cuda/bench.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/rng.hpp"
+#include "device/cuda/plan_numbers.hpp"
+
+namespace kerf::cuda {
+namespace {
+
+using worker::Reader;
+using worker::Writer;
+
+constexpr std::chrono::milliseconds kCommandLimit{60000};
+constexpr std::chrono::milliseconds kLoadLimit{20000};
+
+std::uint64_t number(int value) { return static_cast<std::uint64_t>(value); }
+
+}  // namespace
+
+Reader Reply::body() const {
+  Reader reader(bytes);
+  (void)reader.get<Answer>();
+  return reader;
+}
+
+CudaBench::CudaBench(WorkerPool& pool, Clock& clock, const DeviceFacts& facts, const CudaDeviceOptions& options,
+                     ProblemLayout layout)
+    : pool_(pool), clock_(clock), facts_(facts), options_(options), layout_(std::move(layout)) {
+  inputs_ = static_cast<int>(std::count_if(layout_.buffers.begin(), layout_.buffers.end(),
+                                           [](const BufferSpec& buffer) { return buffer.role == BufferRole::input; }));
+}
+
+CudaBench::~CudaBench() {
+  if (worker_) pool_.give_back(std::move(worker_));
+}
+
+Status CudaBench::start() { return ensure_worker(); }
+
+void CudaBench::lose_worker() {
+  worker_.reset();
+  resident_.clear();
+  kernels_.clear();
+}
+
+Status CudaBench::send(const Writer& request) {
+  auto sent = worker_->process().send(request.bytes());
+  if (!sent) {
+    lose_worker();
+    return fail(Errc::unavailable, fmt::format("the GPU worker {}", sent.error().message));
+  }
+  return {};
+}
+
+Result<Reply> CudaBench::receive(std::chrono::milliseconds limit) {
+  auto answer = worker_->process().receive(limit);
+  if (!answer) {
+    lose_worker();
+    if (answer.error().code == Errc::timeout)
+      return fail(Errc::timeout, fmt::format("no answer after {} ms", limit.count()));
+    return fail(Errc::unavailable, fmt::format("the GPU worker {}", answer.error().message));
+  }
+  Reply reply{Answer::ok, *std::move(answer)};
+  Reader reader(reply.bytes);
+  reply.answer = reader.get<Answer>();
+  if (!reader.ok()) {
+    lose_worker();
+    return fail(Errc::unavailable, "the GPU worker sent a malformed answer");
+  }
+  if (reply.answer == Answer::broken) lose_worker();
+  return reply;
+}
+
+Result<Reply> CudaBench::call(const Writer& request, std::chrono::milliseconds limit) {
+  KERF_TRY_VOID(ensure_worker());
+  KERF_TRY_VOID(send(request));
+  return receive(limit);
+}
+
+Status CudaBench::expect_ok(const Reply& reply, const char* doing) {
+  if (reply.answer == Answer::ok) return {};
+  const auto code = reply.answer == Answer::refused ? Errc::invalid_input : Errc::unavailable;
+  return fail(code, fmt::format("{} on {}: {}", doing, facts_.id, reply.text()));
+}
+
+Status CudaBench::command(const Writer& request, const char* doing) {
+  KERF_TRY(const Reply reply, call(request, kCommandLimit));
+  return expect_ok(reply, doing);
+}
+
+Status CudaBench::ensure_worker() {
+  if (worker_) return {};
+  KERF_TRY(worker_, pool_.take());
+  Writer request;
+  request.put(Command::layout).put(mix64(options_.secret ^ 0x7265647a6f6e65)).put(number(layout_.slots));
+  request.put<std::uint64_t>(layout_.buffers.size());
+  for (const auto& buffer : layout_.buffers) request.put(bytes_of(buffer));
+  KERF_TRY_VOID(send(request));
+  KERF_TRY(const Reply reply, receive(kCommandLimit));
+  auto made = expect_ok(reply, "making the buffers");
+  if (!made) lose_worker();
+  return made;
+}
+
+Result<std::variant<KernelHandle, Fault>> CudaBench::load(const Artifact& artifact, const LaunchPlan& plan,
+                                                          const Bindings& constants) {
+  using Outcome = std::variant<KernelHandle, Fault>;
+  if (plan.launches.empty()) return fail(Errc::invalid_input, "a CUDA candidate needs at least one `launch:` line");
+  auto numbers = evaluate_plan(plan, constants, layout_);
+  if (!numbers && numbers.error().code == Errc::tool_failed) {
+    return Outcome(Fault{Fault::Kind::crashed, numbers.error().message});
+  }
+  if (!numbers) return tl::unexpected<Error>(std::move(numbers).error());
+  const KernelHandle handle = next_handle_++;
+  Writer request;
+  request.put(Command::load).put(number(handle)).text(artifact.bytes).put<std::uint64_t>(numbers->scratch_bytes.size());
+  for (const auto bytes : numbers->scratch_bytes) request.put(bytes);
+  request.put<std::uint64_t>(numbers->launches.size());
+  for (const auto& launch : numbers->launches) write(request, launch);
+  KERF_TRY_VOID(ensure_worker());
+  auto reply = call(request, kLoadLimit);
+  if (!reply) {
+    const auto kind = reply.error().code == Errc::timeout ? Fault::Kind::timed_out : Fault::Kind::crashed;
+    return Outcome(Fault{kind, fmt::format("while loading: {}", reply.error().message)});
+  }
+  if (reply->answer == Answer::out_of_memory && !resident_.empty()) {  // data sets can be brought again
+    while (!resident_.empty()) KERF_TRY_VOID(drop_data(resident_.back().id));
+    KERF_TRY(reply, call(request, kLoadLimit));
+  }
+  if (reply->answer != Answer::ok) return Outcome(Fault{Fault::Kind::crashed, reply->text()});
+  kernels_[handle] = std::move(numbers->scratch_names);
+  return Outcome(handle);
+}
+
+void CudaBench::unload(KernelHandle kernel) {
+  if (kernels_.erase(kernel) == 0 || !worker_) return;
+  (void)command(Writer().put(Command::unload).put(number(kernel)), "unloading");
+}
+
+Status CudaBench::stage(int slot, const oracle::DataSet& data, Poison poison) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    KERF_TRY_VOID(ensure_resident(data));
+    Writer request;
+    request.put(Command::stage).put(number(slot)).put(data.id).put(number(inputs()));
+    request.put(static_cast<std::uint64_t>(poison));
+    KERF_TRY(const Reply reply, call(request, kCommandLimit));
+    if (reply.answer != Answer::spoiled) return expect_ok(reply, "staging");
+    KERF_TRY_VOID(drop_data(data.id));  // an earlier kernel wrote there; bring it again
+  }
+  return fail(Errc::unavailable,
+              fmt::format("staging on {}: the data set does not stay as it was uploaded", facts_.id));
+}
+
+Result<RunOutcome> CudaBench::run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) {
+  if (!kernels_.contains(kernel))
+    return fail(Errc::invalid_input, "the kernel is not loaded (its worker was replaced)");
+  Writer request;
+  request.put(Command::run).put(number(kernel)).put<std::uint64_t>(slots.size());
+  for (const int slot : slots) request.put(number(slot));
+  const auto begin = clock_.now();
+  if (auto sent = send(request); !sent) return RunOutcome(Fault{Fault::Kind::crashed, sent.error().message});
+  const auto reply = receive(limit);
+  const double wall_us = static_cast<double>((clock_.now() - begin).count()) / 1000.0;
+  if (!reply && reply.error().code == Errc::timeout) {
+    return RunOutcome(Fault{Fault::Kind::timed_out, fmt::format("still running after {} ms", limit.count())});
+  }
+  if (!reply) return RunOutcome(Fault{Fault::Kind::crashed, reply.error().message});
+  if (reply->answer == Answer::refused) return fail(Errc::invalid_input, reply->text());
+  if (reply->answer != Answer::ok) {
+    lose_worker();
+    return RunOutcome(Fault{Fault::Kind::crashed, reply->text()});
+  }
+  auto body = reply->body();
+  Timing timing;
+  timing.device_us = body.get<double>();
+  const double delay_us = body.get<double>();
+  timing.host_us = wall_us - delay_us;  // the judge's own delay is no work of the candidate
+  return RunOutcome(timing);
+}
+
+Result<SlotReport> CudaBench::check(int slot, const oracle::DataSet& data) {
+  if (data.expected.empty() && outputs() > 0)
+    return fail(Errc::invalid_input, "the data set has no expected values to check against");
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    KERF_TRY_VOID(ensure_resident(data));
+    KERF_TRY(const auto arrays, arrays_of(data));
+    Writer request;
+    request.put(Command::check)
+        .put(number(slot))
+        .put(data.id)
+        .put(number(inputs()))
+        .put<std::uint64_t>(data.nan_is_free);
+    request.put(number(outputs()));
+    for (int o = 0; o < outputs(); ++o) {
+      const auto& expected = arrays[expected_array(number(inputs()), number(o))];
+      const auto& bound = arrays[bound_array(number(inputs()), number(o))];
+      const auto& buffer = layout_.buffers[static_cast<std::size_t>(inputs() + o)];
+      request.put(number(inputs() + o)).put(static_cast<std::uint64_t>(buffer.dtype)).put(expected.bytes / 8);
+      request.put<std::uint64_t>(bound.form == Array::Form::wide_bound).put(expected.key).put(bound.key);
+    }
+    KERF_TRY(const Reply reply, call(request, kCommandLimit));
+    if (reply.answer == Answer::ok) return report(reply, data);
+    if (reply.answer != Answer::spoiled) return tl::unexpected<Error>(expect_ok(reply, "checking").error());
+    KERF_TRY_VOID(drop_data(data.id));
+  }
+  return fail(Errc::unavailable,
+              fmt::format("checking on {}: the data set does not stay as it was uploaded", facts_.id));
+}
+
+Result<SlotReport> CudaBench::report(const Reply& reply, const oracle::DataSet& data) const {
+  SlotReport report;
+  auto body = reply.body();
+  const auto count = body.count();
+  for (std::size_t o = 0; o < count && o < data.expected.size(); ++o) {
+    oracle::CompareStats stats;
+    stats.total = data.expected[o].elements();
+    stats.compared = static_cast<std::int64_t>(body.get<std::uint64_t>());
+    stats.wrong = static_cast<std::int64_t>(body.get<std::uint64_t>());
+    stats.squares_count = static_cast<std::int64_t>(body.get<std::uint64_t>());
+    stats.sum_squares = body.get<double>();
+    const double ratio = body.get<double>();
+    const auto worst = body.get<std::uint64_t>();
+    const double actual = body.get<double>();
+    if (worst < static_cast<std::uint64_t>(stats.total)) {
+      stats.worst = static_cast<std::int64_t>(worst);
+      stats.worst_ratio = ratio;
+      stats.worst_actual = actual;
+      stats.worst_expected = load_element(data.expected[o].dtype, data.expected[o].bytes.data(), worst);
+      stats.worst_bound = data.bound[o].as<double>()[worst];
+    }
+    report.outputs.push_back(stats);
+  }
+  const auto name = [&](std::uint64_t index) {
+    return index < layout_.buffers.size() ? layout_.buffers[index].name : std::string("?");
+  };
+  for (auto left = body.count(); left > 0; --left) report.changed_inputs.push_back(name(body.get<std::uint64_t>()));
+  for (auto left = body.count(); left > 0; --left) report.broken_red_zones.push_back(name(body.get<std::uint64_t>()));
+  for (auto left = body.count(); left > 0; --left) {
+    const auto it = kernels_.find(static_cast<KernelHandle>(body.get<std::uint64_t>()));
+    const auto index = body.get<std::uint64_t>();
+    report.broken_red_zones.push_back(it != kernels_.end() && index < it->second.size() ? it->second[index]
+                                                                                        : "scratch");
+  }
+  if (!body.ok()) return fail(Errc::unavailable, "the GPU worker sent a malformed answer");
+  return report;
+}
+
+Result<ir::HostTensor> CudaBench::read_output(int slot, int output) {
+  if (output < 0 || output >= outputs()) return fail(Errc::invalid_input, "no such output");
+  const auto& buffer = layout_.buffers[static_cast<std::size_t>(inputs() + output)];
+  auto tensor = ir::make_tensor(buffer.dtype, buffer.shape);
+  for (std::uint64_t at = 0; at < tensor.bytes.size();) {
+    const auto bytes = std::min<std::uint64_t>(kStagingBytes, tensor.bytes.size() - at);
+    Writer request;
+    request.put(Command::read)
+        .put(number(slot))
+        .put(number(inputs() + output))
+        .put(at)
+        .put<std::uint64_t>(0)
+        .put(bytes);
+    KERF_TRY_VOID(command(request, "reading an output"));
+    std::memcpy(tensor.bytes.data() + at, worker_->staging(), bytes);
+    at += bytes;
+  }
+  return tensor;
+}
+
+}  // namespace kerf::cuda

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "device/cuda/bench.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/judge_kernels.hpp"
+#include "device/cuda/worker_pool.hpp"
+
+namespace kerf {
+namespace {
+
+/// The judge's kernels for this architecture, from the cache or the compiler.
+Result<std::string> judge_cubin(const CudaDeviceOptions& options, const std::string& arch) {
+  const std::string source = cuda::judge_source();
+  const auto name = sha256_hex(source + '\0' + options.language->version() + '\0' + arch).substr(0, 32);
+  const auto path = options.cache / fmt::format("judge-{}-{}.cubin", arch, name);
+  if (!options.cache.empty()) {
+    if (auto kept = read_file(path); kept && kept->size() > 64) return *std::move(kept);
+  }
+  CompileRequest request;
+  request.source = source;
+  request.arch = arch;
+  request.entry_points = cuda::judge_entry_points();
+  KERF_TRY(auto outcome, options.language->compile(request));
+  if (const auto* failed = std::get_if<CompileFailed>(&outcome)) {
+    return fail(Errc::tool_failed, fmt::format("the judge's own kernels do not compile for {}: {}", arch, failed->log));
+  }
+  auto bytes = std::get<Artifact>(std::move(outcome)).bytes;
+  if (!options.cache.empty()) (void)write_file_atomic(path, bytes);  // without the cache the next start compiles again
+  return bytes;
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(CudaDeviceOptions options, DeviceFacts facts, std::string cubin)
+      : options_(options), facts_(std::move(facts)), pool_(std::move(options), std::move(cubin)) {}
+
+  const DeviceFacts& facts() const override { return facts_; }
+
+  Result<std::unique_ptr<Bench>> open(const ProblemLayout& layout) override {
+    auto bench = std::make_unique<cuda::CudaBench>(pool_, clock_, facts_, options_, layout);
+    KERF_TRY_VOID(bench->start());
+    return bench;
+  }
+
+ private:
+  CudaDeviceOptions options_;
+  DeviceFacts facts_;
+  SystemClock clock_;
+  cuda::WorkerPool pool_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> make_cuda_device(const CudaDeviceOptions& options) {
+  if (!options.language)
+    return fail(Errc::unavailable, "a CUDA device needs the cuda_cpp language to compile its checks");
+  KERF_TRY(const auto devices, probe_cuda_devices(options));
+  if (options.index < 0 || static_cast<std::size_t>(options.index) >= devices.size()) {
+    return fail(Errc::not_found, fmt::format("no device cuda:{}; there are {}", options.index, devices.size()));
+  }
+  const auto& facts = devices[static_cast<std::size_t>(options.index)];
+  KERF_TRY(auto cubin, judge_cubin(options, facts.arch));
+  return std::make_unique<CudaDevice>(options, facts, std::move(cubin));
+}
+
+}  // namespace kerf

@@ -1,0 +1,299 @@
+#include "device/cuda/judge_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include "oracle/compare.hpp"
+
+namespace kerf::cuda {
+
+namespace {
+
+// The comparison is oracle/compare.cpp's rule, word for word; the tests hold the two together.
+constexpr const char* kSource = R"(
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned char u8;
+
+struct Job { u64 kind, target, source, bytes, value; };
+struct Partial {
+  u64 compared, wrong, squares;
+  double sum_squares, worst_ratio;
+  u64 worst;
+  double worst_actual;
+  u64 expected_sum, bound_sum;
+};
+
+__device__ __forceinline__ u64 mix(u64 x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+__device__ __forceinline__ u64 weight(u64 key, u64 index) { return mix(key + index) | 1; }
+__device__ __forceinline__ u8 red_byte(u64 key, u64 address) {
+  return (u8)(mix(key ^ (address & ~7ull)) >> (8 * (address & 7)));
+}
+
+// Sum over the block, in thread 0.
+__device__ u64 block_sum(u64 value) {
+  __shared__ u64 sums[256];
+  __syncthreads();
+  sums[threadIdx.x] = value;
+  for (int half = 128; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  return sums[0];
+}
+
+__device__ u64 run_job(const Job& job, u64 first, u64 stride) {
+  u64 result = 0;
+  const u64 vectors = job.bytes / 16;
+  ulonglong2* target = (ulonglong2*)job.target;
+  const ulonglong2* source = (const ulonglong2*)job.source;
+  u8* target_tail = (u8*)job.target + vectors * 16;
+  const u8* source_tail = (const u8*)job.source + vectors * 16;
+  const u64 tail = job.bytes % 16;
+  switch (job.kind) {
+    case 0:
+      for (u64 i = first; i < vectors; i += stride) {
+        const ulonglong2 v = source[i];
+        target[i] = v;
+        result += v.x * weight(job.value, 2 * i) + v.y * weight(job.value, 2 * i + 1);
+      }
+      for (u64 i = first; i < tail; i += stride) {
+        target_tail[i] = source_tail[i];
+        result += source_tail[i] * weight(job.value, 2 * vectors + i);
+      }
+      break;
+    case 1: {
+      const u64 word = job.value * 0x0001000100010001ull;
+      for (u64 i = first; i < vectors; i += stride) target[i] = make_ulonglong2(word, word);
+      for (u64 i = first; i < tail; i += stride) target_tail[i] = (u8)(word >> (8 * (i % 2)));
+      break;
+    }
+    case 2:
+      for (u64 i = first; i < job.bytes; i += stride) ((u8*)job.target)[i] = red_byte(job.value, job.target + i);
+      break;
+    case 3:
+      for (u64 i = first; i < vectors; i += stride) {
+        const ulonglong2 a = target[i], b = source[i];
+        result += (a.x != b.x) + (a.y != b.y);
+      }
+      for (u64 i = first; i < tail; i += stride) result += target_tail[i] != source_tail[i];
+      break;
+    case 4:
+      for (u64 i = first; i < job.bytes; i += stride) result += ((u8*)job.target)[i] != red_byte(job.value, job.target + i);
+      break;
+    case 5:
+      for (u64 i = first; i < vectors; i += stride) {
+        const ulonglong2 v = target[i];
+        result += v.x * weight(job.value, 2 * i) + v.y * weight(job.value, 2 * i + 1);
+      }
+      if (tail >= 8 && first == 0) result += *(const u64*)target_tail * weight(job.value, 2 * vectors);
+      break;
+    case 6:
+      for (u64 i = first; i < job.bytes / 4; i += stride) result += ((const u32*)job.target)[i] * weight(job.value, i);
+      break;
+  }
+  return result;
+}
+
+extern "C" __global__ void __launch_bounds__(256) kerf_jobs(const Job* jobs, u64 count, u64* results) {
+  const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
+  for (u64 j = 0; j < count; ++j) {
+    const Job job = jobs[j];
+    const u64 result = run_job(job, first, stride);
+    if (job.kind == 1 || job.kind == 2) continue;
+    if (job.kind == 3 || job.kind == 4) {  // rarely anything
+      if (result) atomicAdd(results + j, result);
+    } else {
+      const u64 sum = block_sum(result);
+      if (threadIdx.x == 0) atomicAdd(results + j, sum);
+    }
+  }
+}
+
+__device__ __forceinline__ double real(u64 bits) { return __longlong_as_double((long long)bits); }
+__device__ __forceinline__ bool is_nan(double x) { return x != x; }
+__device__ __forceinline__ double infinity() { return real(0x7ff0000000000000ull); }
+__device__ __forceinline__ bool negative(double x) { return __double_as_longlong(x) < 0; }
+
+struct F32 {
+  static constexpr bool integer = false;
+  static __device__ double load(const void* p, u64 i) { return ((const float*)p)[i]; }
+  static __device__ double largest() { return 0x1.fffffep127; }
+};
+struct F16 {
+  static constexpr bool integer = false;
+  static __device__ double load(const void* p, u64 i) {
+    const u32 bits = ((const u16*)p)[i], exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+    double magnitude;
+    if (exponent == 31) {
+      magnitude = mantissa ? real(0x7ff8000000000000ull) : infinity();
+    } else if (exponent == 0) {
+      magnitude = mantissa * 0x1p-24;
+    } else {
+      magnitude = real(((u64)(exponent + 1008) << 52) | ((u64)mantissa << 42));
+    }
+    return bits & 0x8000 ? -magnitude : magnitude;
+  }
+  static __device__ double largest() { return 65504.0; }
+};
+struct BF16 {
+  static constexpr bool integer = false;
+  static __device__ double load(const void* p, u64 i) { return __uint_as_float((u32)((const u16*)p)[i] << 16); }
+  static __device__ double largest() { return 0x1.fep127; }
+};
+struct F64 {
+  static constexpr bool integer = false;
+  static __device__ double load(const void* p, u64 i) { return ((const double*)p)[i]; }
+  static __device__ double largest() { return real(0x7fefffffffffffffull); }
+};
+struct I32 {
+  static constexpr bool integer = true;
+  static __device__ long long load(const void* p, u64 i) { return ((const int*)p)[i]; }
+};
+struct I64 {
+  static constexpr bool integer = true;
+  static __device__ long long load(const void* p, u64 i) { return ((const long long*)p)[i]; }
+};
+struct Bool {
+  static constexpr bool integer = true;
+  static __device__ long long load(const void* p, u64 i) { return ((const u8*)p)[i]; }
+};
+
+struct Judged { bool compared; double ratio, normalised; };
+
+__device__ __forceinline__ Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free) {
+  const double inf = infinity();
+  if (bound == inf) return {false, 0, -1};
+  if (is_nan(expected)) {
+    if (nan_is_free) return {false, 0, -1};
+    return {true, is_nan(actual) ? 0 : inf, -1};
+  }
+  if (is_nan(actual)) return {true, inf, -1};
+  const double allowed = BOUND_FACTOR * (is_nan(bound) ? 0 : bound) + TINY;
+  if (fabs(expected) > largest) {
+    if (fabs(actual) == inf && negative(actual) == negative(expected)) return {true, 0, -1};
+    if (fabs(expected) == inf) return {true, inf, -1};
+  }
+  if (fabs(actual) == inf) {
+    const bool may_overflow = negative(actual) == negative(expected) && fabs(expected) + allowed > largest;
+    return {true, may_overflow ? 0 : inf, -1};
+  }
+  const double error = fabs(actual - expected);
+  return {true, error == 0 ? 0 : error / allowed, bound > 0 ? error / bound : -1};
+}
+
+__device__ __forceinline__ void merge(Partial& into, const Partial& part) {
+  into.compared += part.compared;
+  into.wrong += part.wrong;
+  into.squares += part.squares;
+  into.sum_squares += part.sum_squares;
+  into.expected_sum += part.expected_sum;
+  into.bound_sum += part.bound_sum;
+  if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
+    into.worst_ratio = part.worst_ratio;
+    into.worst = part.worst;
+    into.worst_actual = part.worst_actual;
+  }
+}
+
+template <class T>
+__device__ Partial compare(const void* actual, const u64* expected, const void* bound, bool wide, u64 count, u64 expected_key,
+                           u64 bound_key, bool nan_is_free, u64 first, u64 stride) {
+  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0};
+  for (u64 i = first; i < count; i += stride) {
+    const u64 expected_mask = mix(expected_key + i), masked = expected[i];
+    const u64 bound_mask = mix(bound_key + i);
+    part.expected_sum += masked * (expected_mask | 1);
+    double limit;
+    if (wide) {
+      const u64 word = ((const u64*)bound)[i];
+      part.bound_sum += word * (bound_mask | 1);
+      limit = real(word ^ bound_mask);
+    } else {
+      const u32 word = ((const u32*)bound)[i];
+      part.bound_sum += word * (bound_mask | 1);
+      limit = __uint_as_float(word ^ (u32)bound_mask);
+    }
+    Judged judged;
+    if constexpr (T::integer) {
+      const bool equal = T::load(actual, i) == (long long)(masked ^ expected_mask);
+      judged = {limit != infinity(), equal ? 0 : infinity(), -1};
+    } else {
+      judged = judge_float(T::load(actual, i), real(masked ^ expected_mask), limit, T::largest(), nan_is_free);
+    }
+    if (!judged.compared) continue;
+    part.compared += 1;
+    part.wrong += judged.ratio > 1;
+    if (judged.ratio > part.worst_ratio) {
+      part.worst_ratio = judged.ratio;
+      part.worst = i;
+    }
+    if (judged.normalised >= 0) {
+      part.sum_squares += judged.normalised * judged.normalised;
+      part.squares += 1;
+    }
+  }
+  if (part.worst != ~0ull) part.worst_actual = (double)T::load(actual, part.worst);
+  return part;
+}
+
+extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const void* actual, const u64* expected,
+                                                               const void* bound, u64 wide, u64 count, u64 expected_key,
+                                                               u64 bound_key, u64 nan_is_free, Partial* partials) {
+  __shared__ Partial parts[256];
+  const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
+  Partial part;
+#define KERF_CASE(number, type) \
+  case number: part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, nan_is_free, first, stride); break
+  switch (dtype) {
+    KERF_CASE(0, F32);
+    KERF_CASE(1, F16);
+    KERF_CASE(2, BF16);
+    KERF_CASE(3, F64);
+    KERF_CASE(4, I32);
+    KERF_CASE(5, I64);
+    default: KERF_CASE(6, Bool);
+  }
+  parts[threadIdx.x] = part;
+  for (int half = 128; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) merge(parts[threadIdx.x], parts[threadIdx.x + half]);
+  }
+  if (threadIdx.x == 0) partials[blockIdx.x] = parts[0];
+}
+
+#ifndef KERF_NOW
+__device__ __forceinline__ u64 kerf_now() {
+  u64 now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+#define KERF_NOW kerf_now
+#endif
+
+// Holds the stream for `nanoseconds`, so that the launches behind it are queued when the clock starts.
+extern "C" __global__ void kerf_delay(u64 nanoseconds) {
+  const u64 begin = KERF_NOW();
+  while (KERF_NOW() - begin < nanoseconds) {
+  }
+}
+
+// Shows that the context still works.
+extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(value); }
+)";
+
+}  // namespace
+
+std::string judge_source() {
+  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n", oracle::kBoundFactor, oracle::tolerance(0)) +
+         kSource;
+}
+
+std::vector<std::string> judge_entry_points() { return {"kerf_jobs", "kerf_compare", "kerf_delay", "kerf_probe"}; }
+
+}  // namespace kerf::cuda

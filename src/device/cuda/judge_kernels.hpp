@@ -1,0 +1,45 @@
+#pragma once
+// The judge's own device code: staging, comparing and verifying next to the data. The structures are shared with it by
+// layout (all members 64 bits).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kerf::cuda {
+
+/// One piece of work of `kerf_jobs`; addresses are device addresses.
+struct Job {
+  enum Kind : std::uint64_t {
+    copy = 0,        ///< source to target; result: keyed sum of what was read
+    fill = 1,        ///< target with the 16-bit pattern `value`
+    red_fill = 2,    ///< target with the address-keyed red-zone pattern
+    same = 3,        ///< result: number of 8-byte words (and tail bytes) in which target and source differ
+    red_check = 4,   ///< result: number of bytes that differ from the red-zone pattern
+    sum = 5,         ///< result: keyed sum of target as 64-bit words
+    sum_narrow = 6,  ///< result: the same over 32-bit words
+  };
+  std::uint64_t kind = 0;
+  std::uint64_t target = 0;  ///< 16-byte aligned except for red zones
+  std::uint64_t source = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t value = 0;  ///< fill: the pattern; sums and copies: the key of the sum; red zones: their key
+};
+
+/// What one block of `kerf_compare` saw.
+struct ComparePartial {
+  std::uint64_t compared = 0, wrong = 0, squares = 0;
+  double sum_squares = 0;
+  double worst_ratio = -1;
+  std::uint64_t worst = ~0ull;  ///< flat index; all ones: none compared
+  double worst_actual = 0;
+  std::uint64_t expected_sum = 0;  ///< keyed sums of the masked data, to be compared with those taken at upload
+  std::uint64_t bound_sum = 0;
+};
+
+inline constexpr int kThreads = 256;  ///< per block, of every judge kernel
+
+std::string judge_source();
+std::vector<std::string> judge_entry_points();
+
+}  // namespace kerf::cuda

@@ -1,0 +1,26 @@
+#pragma once
+// A launch plan under concrete constants.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/cuda/protocol.hpp"
+#include "device/device.hpp"
+
+namespace kerf::cuda {
+
+struct PlanNumbers {
+  std::vector<std::uint64_t> scratch_bytes;
+  std::vector<std::string> scratch_names;
+  std::vector<LaunchNumbers> launches;
+};
+
+/// Names and extents resolved. Negative extents are an error with Errc::tool_failed: the candidate's fault, not the
+/// caller's.
+Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants, const ProblemLayout& layout);
+
+std::uint64_t bytes_of(const BufferSpec& buffer);
+
+}  // namespace kerf::cuda

@@ -1,0 +1,71 @@
+#pragma once
+// What the judge (bench.cpp) and a GPU worker (worker.cpp) say to each other. Every request starts with a Command,
+// every answer with an Answer; text follows where the answer is not `ok`.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/message.hpp"
+
+namespace kerf::cuda {
+
+enum class Command : std::uint32_t {
+  setup,       ///< text cubin of the judge's kernels, u64 staging bytes; descriptor: memfd -> (nothing)
+  layout,      ///< u64 key, slots, buffers (u64 bytes each) -> (nothing); forgets everything before it
+  data_make,   ///< u64 id, arrays (u64 bytes each) -> (nothing)
+  data_write,  ///< u64 id, array, offset, staging offset, bytes -> (nothing)
+  data_seal,   ///< u64 id, u64 inputs, arrays' (u64 narrow, u64 key) -> (nothing): takes the keyed sums
+  data_drop,   ///< u64 id -> (nothing)
+  load,        ///< u64 handle, text cubin, scratch (u64 bytes each), LaunchNumbers... -> (nothing)
+  unload,      ///< u64 handle -> (nothing)
+  stage,       ///< u64 slot, u64 id, u64 inputs, u64 poison -> (nothing), or `spoiled`
+  run,         ///< u64 handle, u64 slots... -> f64 device microseconds, f64 delay microseconds
+  check,  ///< u64 slot, u64 id, u64 inputs, u64 nan_is_free, per output CompareRequest -> CheckAnswer, or `spoiled`
+  read,   ///< u64 slot, buffer, offset, staging offset, bytes -> (nothing)
+  reset,  ///< frees everything but the judge's kernels -> (nothing)
+};
+
+enum class Answer : std::uint32_t {
+  ok,
+  refused,        ///< the device does not do this; the worker is as before. Text: why
+  out_of_memory,  ///< the same, for want of memory
+  spoiled,        ///< the data set in device memory is no longer what was uploaded
+  broken,         ///< a CUDA error: the context is lost. Text: the driver's words
+};
+
+/// One launch with every extent evaluated. `args` index the slot's buffers, then scratch.
+struct LaunchNumbers {
+  std::string kernel;
+  std::array<std::uint64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint64_t shared_bytes = 0;
+  std::vector<std::uint64_t> args;
+};
+
+inline void write(worker::Writer& out, const LaunchNumbers& launch) {
+  out.text(launch.kernel);
+  for (const auto extent : launch.grid) out.put(extent);
+  for (const auto extent : launch.block) out.put(extent);
+  out.put(launch.shared_bytes).put<std::uint64_t>(launch.args.size());
+  for (const auto arg : launch.args) out.put(arg);
+}
+
+inline LaunchNumbers read_launch(worker::Reader& in) {
+  LaunchNumbers launch;
+  launch.kernel = in.text();
+  for (auto& extent : launch.grid) extent = in.get<std::uint64_t>();
+  for (auto& extent : launch.block) extent = in.get<std::uint64_t>();
+  launch.shared_bytes = in.get<std::uint64_t>();
+  launch.args.resize(in.count());
+  for (auto& arg : launch.args) arg = in.get<std::uint64_t>();
+  return launch;
+}
+
+/// Arrays of a data set: inputs, then per output expected values (64-bit words) and bounds (32- or 64-bit floats).
+inline std::uint64_t expected_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output; }
+inline std::uint64_t bound_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output + 1; }
+
+inline constexpr std::uint64_t kRedZone = 64 << 10;  ///< bytes on either side of every buffer
+
+}  // namespace kerf::cuda

@@ -1,0 +1,133 @@
+#pragma once
+// A GPU worker's state: one context, one problem's buffers, resident data sets, loaded kernels. Worker side only.
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/cuda/driver.hpp"
+#include "device/cuda/judge_kernels.hpp"
+#include "device/cuda/protocol.hpp"
+
+namespace kerf::cuda {
+
+/// Device memory between two red zones.
+struct Zone {
+  CUdeviceptr base = 0;
+  std::uint64_t bytes = 0;
+  CUdeviceptr data() const { return base + kRedZone; }
+};
+
+struct LoadedLaunch {
+  CUfunction function = nullptr;
+  LaunchNumbers numbers;
+};
+
+struct LoadedKernel {
+  CUmodule module = nullptr;
+  std::vector<Zone> scratch;
+  std::vector<LoadedLaunch> launches;
+  bool probed = false;  ///< the context was probed after its first run
+};
+
+struct ResidentArray {
+  CUdeviceptr data = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t key = 0;  ///< of an input's keyed sum; those of expected values and bounds are not kept here
+  std::uint64_t sum = 0;  ///< taken when it was sealed
+};
+
+struct RunTimes {
+  double device_us = 0;  ///< the batch
+  double delay_us = 0;   ///< the judge's own delay before it
+};
+
+struct CompareRequest {
+  std::uint64_t buffer = 0;  ///< index of the output among the slot's buffers
+  std::uint64_t dtype = 0;
+  std::uint64_t count = 0;
+  std::uint64_t wide_bound = 0;
+  std::uint64_t expected_key = 0, bound_key = 0;
+};
+
+struct CheckAnswer {
+  bool spoiled = false;                       ///< the data set was; the rest says nothing then
+  std::vector<ComparePartial> outputs;        ///< whole outputs
+  std::vector<std::uint64_t> changed_inputs;  ///< buffer indices
+  std::vector<std::uint64_t> broken_buffers;  ///< buffer indices with broken red zones
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> broken_scratch;  ///< (handle, index)
+};
+
+/// Errors: Errc::unavailable is want of memory and Errc::invalid_input a refusal, both with the session as before; any
+/// other code is a CUDA error after which the context is lost.
+class Session {
+ public:
+  static Result<Session> create(const std::string& driver_library, int device);
+
+  Status setup(std::string_view judge_cubin, void* staging, std::uint64_t staging_bytes);
+  Status layout(std::uint64_t key, std::uint64_t slots, const std::vector<std::uint64_t>& buffers);
+  void reset();
+
+  Status data_make(std::uint64_t id, const std::vector<std::uint64_t>& arrays);
+  Status data_write(std::uint64_t id, std::uint64_t array, std::uint64_t offset, std::uint64_t staging_offset,
+                    std::uint64_t bytes);
+  Status data_seal(std::uint64_t id, std::uint64_t inputs, const std::vector<std::pair<bool, std::uint64_t>>& arrays);
+  void data_drop(std::uint64_t id);
+
+  Status load(std::uint64_t handle, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
+              std::vector<LaunchNumbers> launches);
+  void unload(std::uint64_t handle);
+
+  Result<bool> stage(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs,
+                     std::uint16_t poison);  ///< false: spoiled
+  Result<RunTimes> run(std::uint64_t handle, const std::vector<std::uint64_t>& slots);
+  Result<CheckAnswer> check(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs, bool nan_is_free,
+                            const std::vector<CompareRequest>& outputs);
+  Status read(std::uint64_t slot, std::uint64_t buffer, std::uint64_t offset, std::uint64_t staging_offset,
+              std::uint64_t bytes);
+
+ private:
+  Result<CUdeviceptr> allocate(std::uint64_t bytes);
+  Result<Zone> allocate_zone(std::uint64_t bytes);
+  void free_all(std::vector<Zone>& zones);
+  Result<const Zone*> buffer(std::uint64_t slot, std::uint64_t index) const;
+  Result<std::vector<ResidentArray>*> resident(std::uint64_t id);
+
+  Result<LoadedLaunch> prepare(CUmodule module, LaunchNumbers numbers, std::size_t scratch) const;
+  Status check_resources(CUfunction function, const LaunchNumbers& launch) const;
+  Status check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t scratch) const;
+  Status enqueue(const LoadedKernel& kernel, std::uint64_t slot);
+  Status probe();
+
+  Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments);
+  Status enqueue_jobs(const std::vector<Job>& jobs);
+  Result<std::vector<std::uint64_t>> run_jobs(const std::vector<Job>& jobs);
+  void red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone) const;
+  Result<unsigned> enqueue_compare(std::size_t area, const CompareRequest& request, std::uint64_t slot,
+                                   std::uint64_t id, std::uint64_t inputs, std::uint64_t output, bool nan_is_free);
+
+  Driver driver_;
+  int multiprocessors_ = 1;
+  int max_shared_ = 0;
+  unsigned most_blocks_ = 1;  // of the judge's kernels
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  CUevent before_delay_ = nullptr, begin_ = nullptr, end_ = nullptr;
+  CUfunction jobs_ = nullptr, compare_ = nullptr, delay_ = nullptr, probe_ = nullptr;
+  CUdeviceptr work_ = 0;  // jobs, results, partials; `pinned_` mirrors it in host memory
+  std::byte* pinned_ = nullptr;
+  std::byte* staging_ = nullptr;
+  std::uint64_t staging_bytes_ = 0;
+  std::uint64_t key_ = 0;  // of the red zones
+  std::vector<std::vector<Zone>> slots_;
+  std::map<std::uint64_t, std::vector<ResidentArray>> data_;
+  std::map<std::uint64_t, LoadedKernel> kernels_;
+};
+
+}  // namespace kerf::cuda

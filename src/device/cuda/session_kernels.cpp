@@ -1,0 +1,209 @@
+// Loading and running a candidate's kernels.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/rng.hpp"
+#include "device/cuda/session.hpp"
+#include "device/cuda/session_layout.hpp"
+
+namespace kerf::cuda {
+namespace {
+
+constexpr std::uint64_t kWidestGrid = 0x7fffffff;  // x; y and z have 16 bits
+constexpr std::uint64_t kOtherGrid = 65535;
+constexpr int kFreeShared = 48 << 10;  // dynamic shared memory that needs no asking
+constexpr std::size_t kMostArguments = 512;
+
+std::uint64_t threads_of(const LaunchNumbers& launch) { return launch.block[0] * launch.block[1] * launch.block[2]; }
+
+bool is_empty(const LaunchNumbers& launch) { return launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0; }
+
+Status check_extents(const LaunchNumbers& launch) {
+  for (int d = 0; d < 3; ++d) {
+    const auto most = d == 0 ? kWidestGrid : kOtherGrid;
+    if (launch.grid[static_cast<std::size_t>(d)] > most) {
+      return fail(Errc::invalid_input,
+                  fmt::format("kernel '{}': grid extent {} is {}, the device allows {}", launch.kernel, "xyz"[d],
+                              launch.grid[static_cast<std::size_t>(d)], most));
+    }
+    const auto extent = launch.block[static_cast<std::size_t>(d)];
+    if (extent < 1 || extent > (d == 2 ? 64u : 1024u)) {
+      return fail(Errc::invalid_input, fmt::format("kernel '{}': block extent {} is {}, the device allows 1 to {}",
+                                                   launch.kernel, "xyz"[d], extent, d == 2 ? 64 : 1024));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Session::check_resources(CUfunction function, const LaunchNumbers& launch) const {
+  int most_threads = 0, registers = 0, own_shared = 0;
+  KERF_CUDA(driver_, cuFuncGetAttribute, &most_threads, kFunctionMaxThreads, function);
+  KERF_CUDA(driver_, cuFuncGetAttribute, &registers, kFunctionRegisters, function);
+  KERF_CUDA(driver_, cuFuncGetAttribute, &own_shared, kFunctionSharedBytes, function);
+  if (threads_of(launch) > static_cast<std::uint64_t>(most_threads)) {
+    return fail(Errc::invalid_input,
+                fmt::format("kernel '{}' ({} registers a thread) runs with at most {} threads a block, the "
+                            "launch asks for {}",
+                            launch.kernel, registers, most_threads, threads_of(launch)));
+  }
+  const std::uint64_t shared = static_cast<std::uint64_t>(own_shared) + launch.shared_bytes;
+  if (shared > static_cast<std::uint64_t>(max_shared_)) {
+    return fail(Errc::invalid_input, fmt::format("kernel '{}' needs {} bytes of shared memory, the device gives {}",
+                                                 launch.kernel, shared, max_shared_));
+  }
+  if (shared > kFreeShared) {
+    KERF_CUDA(driver_, cuFuncSetAttribute, function, kFunctionMaxDynamicShared, static_cast<int>(launch.shared_bytes));
+  }
+  return {};
+}
+
+Status Session::check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t scratch) const {
+  const std::size_t buffers = slots_.empty() ? 0 : slots_.front().size();
+  for (const auto argument : launch.args) {
+    if (argument >= buffers + scratch) return fail(Errc::invalid_input, "a launch argument that is no buffer");
+  }
+  if (launch.args.size() > kMostArguments) return fail(Errc::invalid_input, "too many launch arguments");
+  if (!driver_.cuFuncGetParamInfo) return {};
+  std::size_t count = 0;
+  for (std::size_t offset = 0, size = 0; count <= kMostArguments; ++count) {
+    if (driver_.cuFuncGetParamInfo(function, count, &offset, &size) != kSuccess) break;
+    if (size != sizeof(CUdeviceptr)) {
+      return fail(Errc::invalid_input,
+                  fmt::format("parameter {} of kernel '{}' has {} bytes; launches pass buffers, so every "
+                              "parameter is a pointer (shape symbols are constants in the source)",
+                              count + 1, launch.kernel, size));
+    }
+  }
+  if (count != launch.args.size()) {
+    return fail(Errc::invalid_input, fmt::format("kernel '{}' has {} parameters, the launch passes {}", launch.kernel,
+                                                 count, launch.args.size()));
+  }
+  return {};
+}
+
+Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, std::size_t scratch) const {
+  KERF_TRY_VOID(check_extents(numbers));
+  CUfunction function = nullptr;
+  const int error = driver_.cuModuleGetFunction(&function, module, numbers.kernel.c_str());
+  if (error != kSuccess) {
+    return fail(Errc::invalid_input,
+                fmt::format("kernel '{}': {}", numbers.kernel, driver_.describe("cuModuleGetFunction", error)));
+  }
+  KERF_TRY_VOID(check_resources(function, numbers));
+  KERF_TRY_VOID(check_arguments(function, numbers, scratch));
+  return LoadedLaunch{function, std::move(numbers)};
+}
+
+Status Session::load(std::uint64_t handle, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
+                     std::vector<LaunchNumbers> launches) {
+  unload(handle);
+  CUmodule module = nullptr;
+  const int error = driver_.cuModuleLoadData(&module, cubin.data());
+  if (error != kSuccess) return fail(Errc::invalid_input, driver_.describe("cuModuleLoadData", error));
+  auto& kernel = kernels_[handle];
+  kernel.module = module;
+  const auto undo = [&](Error why) {
+    unload(handle);
+    return tl::unexpected<Error>(std::move(why));
+  };
+  for (const auto bytes : scratch) {
+    auto zone = allocate_zone(bytes);
+    if (!zone) return undo(std::move(zone).error());
+    kernel.scratch.push_back(*zone);
+  }
+  for (auto& numbers : launches) {
+    auto launch = prepare(module, std::move(numbers), scratch.size());
+    if (!launch) return undo(std::move(launch).error());
+    kernel.launches.push_back(*std::move(launch));
+  }
+  std::vector<Job> jobs;
+  for (const auto& zone : kernel.scratch) {
+    jobs.push_back({Job::fill, zone.data(), 0, zone.bytes, 0xFFFF});
+    red_jobs(jobs, Job::red_fill, zone);
+  }
+  return jobs.empty() ? Status{} : run_jobs(jobs).map([](const auto&) {});
+}
+
+void Session::unload(std::uint64_t handle) {
+  const auto it = kernels_.find(handle);
+  if (it == kernels_.end()) return;
+  (void)driver_.cuModuleUnload(it->second.module);
+  free_all(it->second.scratch);
+  kernels_.erase(it);
+}
+
+Status Session::enqueue(const LoadedKernel& kernel, std::uint64_t slot) {
+  // Parameters that a launch does not name would be read from beyond the list; the driver finds zeros there.
+  static std::array<std::uint64_t, kMostArguments> zeros{};
+  std::array<CUdeviceptr, kMostArguments> values;
+  std::array<void*, 2 * kMostArguments> parameters;
+  const auto& buffers = slots_[slot];
+  for (const auto& [function, numbers] : kernel.launches) {
+    if (is_empty(numbers)) continue;
+    const std::size_t count = numbers.args.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto index = numbers.args[i];
+      values[i] = index < buffers.size() ? buffers[index].data() : kernel.scratch[index - buffers.size()].data();
+      parameters[i] = &values[i];
+    }
+    std::fill(parameters.begin() + static_cast<std::ptrdiff_t>(count), parameters.end(),
+              static_cast<void*>(zeros.data()));
+    const auto extent = [](std::uint64_t value) { return static_cast<unsigned>(value); };
+    const int error =
+        driver_.cuLaunchKernel(function, extent(numbers.grid[0]), extent(numbers.grid[1]), extent(numbers.grid[2]),
+                               extent(numbers.block[0]), extent(numbers.block[1]), extent(numbers.block[2]),
+                               extent(numbers.shared_bytes), stream_, parameters.data(), nullptr);
+    if (error != kSuccess) {
+      return fail(Errc::tool_failed,
+                  fmt::format("kernel '{}': {}", numbers.kernel, driver_.describe("cuLaunchKernel", error)));
+    }
+  }
+  return {};
+}
+
+Status Session::probe() {
+  const CUdeviceptr result = work_ + kResultsAt;
+  std::uint64_t value = 42;
+  CUdeviceptr address = result;
+  KERF_TRY_VOID(launch_own(probe_, 1, 1, {&value, &address}));
+  KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_, result, sizeof value, stream_);
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
+  if (*reinterpret_cast<std::uint64_t*>(pinned_) != mix64(42))
+    return fail(Errc::tool_failed, "the device miscomputes after this kernel");
+  return {};
+}
+
+Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint64_t>& slots) {
+  const auto it = kernels_.find(handle);
+  if (it == kernels_.end()) return fail(Errc::invalid_input, "no such kernel");
+  for (const auto slot : slots) {
+    if (slot >= slots_.size()) return fail(Errc::invalid_input, "no such slot");
+  }
+  auto& kernel = it->second;
+  if (driver_.cuCtxResetPersistingL2Cache) (void)driver_.cuCtxResetPersistingL2Cache();
+  // Long enough to queue the batch behind it (a launch takes the host 2 to 3 microseconds).
+  constexpr std::uint64_t kPerLaunch = 3000, kBase = 10000, kMost = 3'000'000;
+  std::uint64_t nanoseconds =
+      std::min<std::uint64_t>(kMost, kBase + kPerLaunch * slots.size() * kernel.launches.size());
+  KERF_CUDA(driver_, cuEventRecord, before_delay_, stream_);
+  KERF_TRY_VOID(launch_own(delay_, 1, 1, {&nanoseconds}));
+  KERF_CUDA(driver_, cuEventRecord, begin_, stream_);
+  for (const auto slot : slots) KERF_TRY_VOID(enqueue(kernel, slot));
+  KERF_CUDA(driver_, cuEventRecord, end_, stream_);
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
+  if (!kernel.probed) {
+    KERF_CUDA(driver_, cuCtxSynchronize);
+    KERF_TRY_VOID(probe());
+    kernel.probed = true;
+  }
+  float batch = 0, delay = 0;
+  KERF_CUDA(driver_, cuEventElapsedTime, &batch, begin_, end_);
+  KERF_CUDA(driver_, cuEventElapsedTime, &delay, before_delay_, begin_);
+  return RunTimes{1000.0 * static_cast<double>(batch), 1000.0 * static_cast<double>(delay)};
+}
+
+}  // namespace kerf::cuda

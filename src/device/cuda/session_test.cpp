@@ -1,0 +1,117 @@
+// The worker's state, driven directly over the fake driver.
+
+#include "device/cuda/session.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+#include "device/cuda/fake/fake_language.hpp"
+#include "device/cuda/judge_kernels.hpp"
+
+namespace kerf::cuda {
+namespace {
+
+constexpr std::uint64_t kCount = 1001, kId = 7;
+
+/// One input of kCount floats and one output of as many, all values 1.5, all bounds 0.25.
+class SessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string library = self.parent_path() / "libkerf_fake_cuda.so";
+    const std::filesystem::path shim = KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp";
+    if (!std::filesystem::exists(library) || !std::filesystem::exists(shim)) GTEST_SKIP() << "no fake driver";
+    FakeCudaLanguage language(shim);
+    CompileRequest request;
+    request.source = judge_source();
+    auto made = language.compile(request);
+    ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
+    auto session = Session::create(library, 0);
+    ASSERT_TRUE(session) << session.error().message;
+    session_ = std::make_unique<Session>(*std::move(session));
+    staging_.resize(1 << 20);
+    ok(session_->setup(std::get<Artifact>(*made).bytes, staging_.data(), staging_.size()));
+    ok(session_->layout(99, 1, {kCount * 4, kCount * 4}));
+    upload();
+    spoil_ = reinterpret_cast<int (*)(std::size_t)>(::dlsym(::dlopen(library.c_str(), RTLD_NOW), "kerf_fake_spoil"));
+    ASSERT_NE(spoil_, nullptr);
+  }
+  static void ok(const Status& status) { ASSERT_TRUE(status) << status.error().message; }
+
+  template <class Word>
+  void write(std::uint64_t array, const Word& word, std::uint64_t key) {
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      const Word masked = key ? static_cast<Word>(word ^ static_cast<Word>(mix64(key + i))) : word;
+      std::memcpy(staging_.data() + i * sizeof masked, &masked, sizeof masked);
+    }
+    ok(session_->data_write(kId, array, 0, 0, kCount * sizeof(Word)));
+  }
+  void upload() {
+    ok(session_->data_make(kId, {kCount * 4, kCount * 8, kCount * 4 + 0}));
+    write<std::uint32_t>(0, 0x3fc00000, 0);           // 1.5f
+    write<std::uint64_t>(1, 0x3ff8000000000000, 11);  // 1.5
+    write<std::uint32_t>(2, 0x3e800000, 22);          // 0.25f
+    ok(session_->data_seal(kId, 1, {{false, 33}, {false, 11}, {true, 22}}));
+  }
+  Result<CheckAnswer> check() { return session_->check(0, kId, 1, false, {{1, 0, kCount, 0, 11, 22}}); }
+
+  std::unique_ptr<Session> session_;
+  std::vector<char> staging_;
+  int (*spoil_)(std::size_t) = nullptr;
+};
+
+TEST_F(SessionTest, PoisonedOutputsAreAllWrong) {
+  const auto staged = session_->stage(0, kId, 1, 0x7fff);
+  ASSERT_TRUE(staged) << staged.error().message;
+  EXPECT_TRUE(*staged);
+  const auto answer = check();
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_FALSE(answer->spoiled);
+  EXPECT_EQ(answer->outputs.at(0).compared, kCount);
+  EXPECT_EQ(answer->outputs.at(0).wrong, kCount);
+  EXPECT_TRUE(answer->changed_inputs.empty());
+  EXPECT_TRUE(answer->broken_buffers.empty());
+}
+
+TEST_F(SessionTest, ASpoiledMasterIsNoticedWhenItIsStagedAndAnUploadHealsIt) {
+  ASSERT_GE(spoil_(kCount * 4), 1);  // the master, and the bounds, which have the same size
+  EXPECT_FALSE(*session_->stage(0, kId, 1, 0xffff));
+  upload();
+  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+}
+
+TEST_F(SessionTest, SpoiledExpectedValuesAreNoticedWhenTheyAreCompared) {
+  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_FALSE(check()->spoiled);
+  ASSERT_GE(spoil_(kCount * 8), 1);
+  EXPECT_TRUE(check()->spoiled);
+}
+
+TEST_F(SessionTest, SpoiledBoundsAreNoticedWhenTheyAreCompared) {
+  ASSERT_GE(spoil_(kCount * 4), 1);
+  EXPECT_TRUE(check()->spoiled);
+}
+
+TEST_F(SessionTest, RequestsOutsideTheBuffersAreRefused) {
+  EXPECT_EQ(session_->read(0, 1, kCount * 4, 0, 1).error().code, Errc::invalid_input);
+  EXPECT_EQ(session_->read(1, 0, 0, 0, 1).error().code, Errc::invalid_input);
+  EXPECT_EQ(session_->data_write(kId, 0, 1, 0, kCount * 4).error().code, Errc::invalid_input);
+  EXPECT_EQ(session_->data_write(8, 0, 0, 0, 4).error().code, Errc::invalid_input);
+  EXPECT_EQ(session_->stage(1, kId, 1, 0).error().code, Errc::invalid_input);
+  EXPECT_EQ(session_->run(5, {0}).error().code, Errc::invalid_input);
+}
+
+TEST_F(SessionTest, WantOfMemoryIsToldAndLeavesTheSessionUsable) {
+  const auto status = session_->data_make(9, {std::uint64_t{1} << 40});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Errc::unavailable);
+  EXPECT_NE(status.error().message.find("GiB"), std::string::npos);
+  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+}
+
+}  // namespace
+}  // namespace kerf::cuda

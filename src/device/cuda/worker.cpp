@@ -1,0 +1,208 @@
+// The GPU worker process: takes the judge's requests one after another and answers each.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/protocol.hpp"
+#include "device/cuda/session.hpp"
+#include "worker/link.hpp"
+#include "worker/message.hpp"
+
+namespace kerf {
+namespace cuda {
+namespace {
+
+using worker::Reader;
+using worker::Writer;
+
+std::vector<std::uint64_t> read_numbers(Reader& in) {
+  std::vector<std::uint64_t> numbers(in.count());
+  for (auto& number : numbers) number = in.get<std::uint64_t>();
+  return numbers;
+}
+
+void write_numbers(Writer& out, const std::vector<std::uint64_t>& numbers) {
+  out.put<std::uint64_t>(numbers.size());
+  for (const auto number : numbers) out.put(number);
+}
+
+Answer answer_for(const Error& error) {
+  if (error.code == Errc::unavailable) return Answer::out_of_memory;
+  return error.code == Errc::invalid_input ? Answer::refused : Answer::broken;
+}
+
+std::string failure(const Error& error) { return Writer().put(answer_for(error)).text(error.message).bytes(); }
+std::string success() { return Writer().put(Answer::ok).bytes(); }
+std::string plain(const Status& status) { return status ? success() : failure(status.error()); }
+
+void write(Writer& out, const ComparePartial& part) {
+  out.put(part.compared).put(part.wrong).put(part.squares).put(part.sum_squares);
+  out.put(part.worst_ratio).put(part.worst).put(part.worst_actual);
+}
+
+class Server {
+ public:
+  Server(Session session, worker::Link link) : session_(std::move(session)), link_(std::move(link)) {}
+
+  int serve() {
+    for (;;) {
+      int descriptor = -1;
+      const auto request = link_.receive(worker::Link::kNoLimit, &descriptor);
+      if (!request) return 0;
+      Reader in(*request);
+      const auto command = in.get<Command>();
+      const std::string answer = handle(command, in, descriptor);
+      if (descriptor >= 0) ::close(descriptor);
+      if (!link_.send(answer)) return 0;
+    }
+  }
+
+ private:
+  std::string handle(Command command, Reader& in, int descriptor) {
+    switch (command) {
+      case Command::setup: return setup(in, descriptor);
+      case Command::layout: return layout(in);
+      case Command::data_make:
+      case Command::data_write:
+      case Command::data_seal:
+      case Command::data_drop: return data(command, in);
+      case Command::load: return load(in);
+      case Command::unload: session_.unload(in.get<std::uint64_t>()); return success();
+      case Command::stage: return stage(in);
+      case Command::run: return run(in);
+      case Command::check: return check(in);
+      case Command::read: return read(in);
+      case Command::reset: session_.reset(); return success();
+    }
+    return failure({Errc::invalid_input, "unknown command"});
+  }
+
+  std::string setup(Reader& in, int descriptor) {
+    const auto cubin = in.view();
+    const auto bytes = in.get<std::uint64_t>();
+    if (!in.ok() || descriptor < 0) return malformed();
+    void* staging = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (staging == MAP_FAILED) return failure({Errc::io, "cannot map the staging memory"});
+    return plain(session_.setup(cubin, staging, bytes));
+  }
+
+  std::string layout(Reader& in) {
+    const auto key = in.get<std::uint64_t>(), slots = in.get<std::uint64_t>();
+    const auto buffers = read_numbers(in);
+    return in.ok() ? plain(session_.layout(key, slots, buffers)) : malformed();
+  }
+
+  std::string data(Command command, Reader& in) {
+    const auto id = in.get<std::uint64_t>();
+    if (command == Command::data_make) {
+      const auto arrays = read_numbers(in);
+      return in.ok() ? plain(session_.data_make(id, arrays)) : malformed();
+    }
+    if (command == Command::data_write) {
+      const auto array = in.get<std::uint64_t>(), offset = in.get<std::uint64_t>();
+      const auto staging = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
+      return in.ok() ? plain(session_.data_write(id, array, offset, staging, bytes)) : malformed();
+    }
+    if (command == Command::data_seal) {
+      const auto inputs = in.get<std::uint64_t>();
+      std::vector<std::pair<bool, std::uint64_t>> arrays(in.count());
+      for (auto& [narrow, key] : arrays) {
+        narrow = in.get<std::uint64_t>() != 0;
+        key = in.get<std::uint64_t>();
+      }
+      return in.ok() ? plain(session_.data_seal(id, inputs, arrays)) : malformed();
+    }
+    session_.data_drop(id);
+    return success();
+  }
+
+  std::string load(Reader& in) {
+    const auto handle = in.get<std::uint64_t>();
+    const auto cubin = in.text();
+    const auto scratch = read_numbers(in);
+    std::vector<LaunchNumbers> launches(in.count());
+    for (auto& launch : launches) launch = read_launch(in);
+    return in.ok() ? plain(session_.load(handle, cubin, scratch, std::move(launches))) : malformed();
+  }
+
+  std::string stage(Reader& in) {
+    const auto slot = in.get<std::uint64_t>(), id = in.get<std::uint64_t>(), inputs = in.get<std::uint64_t>();
+    const auto poison = in.get<std::uint64_t>();
+    if (!in.ok()) return malformed();
+    const auto intact = session_.stage(slot, id, inputs, static_cast<std::uint16_t>(poison));
+    if (!intact) return failure(intact.error());
+    return *intact ? success() : Writer().put(Answer::spoiled).text("").bytes();
+  }
+
+  std::string run(Reader& in) {
+    const auto handle = in.get<std::uint64_t>();
+    const auto slots = read_numbers(in);
+    if (!in.ok()) return malformed();
+    const auto times = session_.run(handle, slots);
+    if (!times) return failure(times.error());
+    return Writer().put(Answer::ok).put(times->device_us).put(times->delay_us).bytes();
+  }
+
+  std::string check(Reader& in) {
+    const auto slot = in.get<std::uint64_t>(), id = in.get<std::uint64_t>(), inputs = in.get<std::uint64_t>();
+    const bool nan_is_free = in.get<std::uint64_t>() != 0;
+    std::vector<CompareRequest> outputs(in.count());
+    for (auto& output : outputs) {
+      for (auto* field : {&output.buffer, &output.dtype, &output.count, &output.wide_bound, &output.expected_key,
+                          &output.bound_key}) {
+        *field = in.get<std::uint64_t>();
+      }
+    }
+    if (!in.ok()) return malformed();
+    const auto result = session_.check(slot, id, inputs, nan_is_free, outputs);
+    if (!result) return failure(result.error());
+    if (result->spoiled) return Writer().put(Answer::spoiled).text("").bytes();
+    Writer out;
+    out.put(Answer::ok).put<std::uint64_t>(result->outputs.size());
+    for (const auto& part : result->outputs) write(out, part);
+    write_numbers(out, result->changed_inputs);
+    write_numbers(out, result->broken_buffers);
+    out.put<std::uint64_t>(result->broken_scratch.size());
+    for (const auto& [handle, index] : result->broken_scratch) out.put(handle).put<std::uint64_t>(index);
+    return out.bytes();
+  }
+
+  std::string read(Reader& in) {
+    const auto slot = in.get<std::uint64_t>(), buffer = in.get<std::uint64_t>(), offset = in.get<std::uint64_t>();
+    const auto staging = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
+    return in.ok() ? plain(session_.read(slot, buffer, offset, staging, bytes)) : malformed();
+  }
+
+  static std::string malformed() { return failure({Errc::invalid_input, "a malformed request"}); }
+
+  Session session_;
+  worker::Link link_;
+};
+
+}  // namespace
+}  // namespace cuda
+
+int cuda_worker_main(std::span<const std::string> args) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i + 1 < args.size(); i += 2) values[args[i]] = args[i + 1];
+  auto link = worker::enter_worker(0);
+  if (!link) {
+    std::fprintf(stderr, "%s\n", link.error().message.c_str());
+    return 2;
+  }
+  auto session = cuda::Session::create(values["--driver"], std::atoi(values["--device"].c_str()));
+  worker::Writer greeting;
+  greeting.put<bool>(session.has_value()).text(session ? "" : session.error().message);
+  if (!link->send(greeting.bytes()) || !session) return 1;
+  const int code = cuda::Server(std::move(*session), std::move(*link)).serve();
+  std::fflush(nullptr);
+  ::_exit(code);  // the driver's own exit handlers can hang behind a stuck kernel
+}
+
+}  // namespace kerf

@@ -1,0 +1,58 @@
+#pragma once
+// GPU worker processes: started ahead, handed to benches, taken back clean, thrown away after a fault.
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "worker/process.hpp"
+
+namespace kerf::cuda {
+
+inline constexpr std::uint64_t kStagingBytes = 64 << 20;  ///< two halves, filled and copied in turn
+
+/// A started worker with its context and the judge's kernels, and memory that both processes see. Not thread-safe.
+class GpuWorker {
+ public:
+  GpuWorker(std::unique_ptr<worker::Process> process, int descriptor, std::byte* staging)
+      : process_(std::move(process)), descriptor_(descriptor), staging_(staging) {}
+  ~GpuWorker();
+  GpuWorker(const GpuWorker&) = delete;
+  GpuWorker& operator=(const GpuWorker&) = delete;
+
+  worker::Process& process() { return *process_; }
+  std::byte* staging() { return staging_; }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  std::unique_ptr<worker::Process> process_;
+  int descriptor_;
+  std::byte* staging_;
+};
+
+/// Thread-safe.
+class WorkerPool {
+ public:
+  WorkerPool(CudaDeviceOptions options, std::string judge_cubin);
+
+  /// A worker that is ready for a layout. Starts spares in its place.
+  Result<std::unique_ptr<GpuWorker>> take();
+  /// A worker whose context is sound; it is emptied and kept, or ended when enough are waiting.
+  void give_back(std::unique_ptr<GpuWorker> worker);
+
+ private:
+  Result<std::unique_ptr<GpuWorker>> start() const;  ///< does not wait for it
+  Status make_ready(GpuWorker& worker) const;        ///< greeting and set-up
+  void refill();
+
+  CudaDeviceOptions options_;
+  std::string judge_cubin_;
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<GpuWorker>> ready_;     // guarded by mutex_; emptied, set up
+  std::deque<std::unique_ptr<GpuWorker>> starting_;  // guarded by mutex_; started, not yet greeted
+};
+
+}  // namespace kerf::cuda
