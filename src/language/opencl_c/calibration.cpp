@@ -5,16 +5,19 @@
 namespace kerf::opencl {
 namespace {
 
-// Sixteen floats an item: whole vectors on processors, wide loads on GPUs.
-constexpr const char* kCopy = R"(/* kerf
+// Whole vectors an item on processors; on GPUs neighbouring items read neighbouring 16 bytes.
+std::string copy_source(int width) {
+  return fmt::format(R"(/* kerf
 target:  opencl
-require: n % 4096 == 0
-launch:  copy<<<n / 4096, 256>>>(x, y)
+require: n % {0} == 0
+launch:  copy<<<n / {0}, 256>>>(x, y)
 */
-__kernel void copy(__global const float16* restrict x, __global float16* restrict y) {
+__kernel void copy(__global const float{1}* restrict x, __global float{1}* restrict y) {{
   y[get_global_id(0)] = x[get_global_id(0)];
+}}
+)",
+                     256 * width, width);
 }
-)";
 
 // Independent chains of fused multiply-adds hide their latency; values converge to 1, far from overflow and denormals.
 std::string fma_source(const char* scalar, int width, int chains, int steps, int block) {
@@ -53,7 +56,7 @@ CalibrationKernel fma_kernel(const char* peak, const char* scalar, int width, bo
 
 std::vector<CalibrationKernel> calibration_kernels(bool cpu, bool fp64) {
   const std::int64_t n = cpu ? 1 << 24 : 1 << 26;
-  std::vector<CalibrationKernel> kernels{{"copy", kCopy, n, 8.0 * static_cast<double>(n)},
+  std::vector<CalibrationKernel> kernels{{"copy", copy_source(cpu ? 16 : 4), n, 8.0 * static_cast<double>(n)},
                                          fma_kernel("fma_f32", "float", cpu ? 16 : 4, cpu)};
   if (fp64) kernels.push_back(fma_kernel("fma_f64", "double", cpu ? 8 : 2, cpu));
   return kernels;

@@ -54,11 +54,15 @@ TEST(Log, IsCut) {
   EXPECT_LE(readable_log(std::string(100000, 'x') + "\n" + std::string(100000, '\n'), "").size(), 16u << 10);
 }
 
-TEST(Ptx, WritableGlobalsAreFoundConstantsAreNot) {
+TEST(Ptx, WritableGlobalsAndImportsAreFoundTablesAreNot) {
   const auto facts = read_ptx_facts(
       ".version 7.8\n.target sm_90\n.const .align 4 .u32 c = 3;\n.global .align 4 .u32 counter;\n"
-      "{\n\tld.global.f32 %f1, [%r1];\n}\n");
-  EXPECT_EQ(facts.writable_globals, Words{".align 4 .u32 counter"});
+      ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n.global .align 8 .b8 cache[4096];\n"
+      ".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0\n)\n;\n"
+      ".extern .func  (.param .b64 func_retval0) malloc\n(\n)\n;\n"
+      ".func helper(\n{\n\tld.global.f32 %f1, [%r1];\n}\n");
+  EXPECT_EQ(facts.writable_globals, (Words{"counter", "cache"}));
+  EXPECT_EQ(facts.forbidden_symbols, (Words{"malloc", "printf"}));
 }
 
 }  // namespace
