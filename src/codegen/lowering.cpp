@@ -97,11 +97,12 @@ std::string Lowering::linear_of(const Index& index, const Shape& shape) {
   return linear.empty() ? "0" : code_.let("kerf_index", linear);
 }
 
-std::string Lowering::load(int buffer, const Index& index) {
+std::string Lowering::load(NodeId id, const Index& index) {
+  const int buffer = plan_.location[static_cast<std::size_t>(id)];
   const Buffer& from = plan_.buffers[static_cast<std::size_t>(buffer)];
   if (std::find(uses_.buffers.begin(), uses_.buffers.end(), buffer) == uses_.buffers.end())
     uses_.buffers.push_back(buffer);
-  const std::string at = linear_of(index, from.shape);
+  const std::string at = linear_of(index, node(id).shape);
   switch (from.dtype) {
     case DType::f16:
     case DType::bf16: {
@@ -122,9 +123,10 @@ std::string Lowering::load(int buffer, const Index& index) {
   return {};
 }
 
-void Lowering::store(int buffer, const Index& index, const std::string& value, DType type) {
+void Lowering::store(int buffer, NodeId id, const Index& index, const std::string& value) {
+  const DType type = type_of(id);
   const Buffer& to = plan_.buffers[static_cast<std::size_t>(buffer)];
-  const std::string at = linear_of(index, to.shape);
+  const std::string at = linear_of(index, node(id).shape);
   if (to.dtype == DType::f16 || to.dtype == DType::bf16) {
     uses_.helpers.insert(to.dtype == DType::f16 ? "f16" : "bf16");
     code_.line(fmt::format("kerf_store_{}({}, {}, (float){});", dtype_name(to.dtype), to.parameter, at, value));
@@ -136,8 +138,7 @@ void Lowering::store(int buffer, const Index& index, const std::string& value, D
 }
 
 std::string Lowering::value(NodeId id, const Index& index) {
-  const int buffer = plan_.location[static_cast<std::size_t>(id)];
-  return buffer >= 0 ? load(buffer, index) : compute(id, index);
+  return plan_.location[static_cast<std::size_t>(id)] >= 0 ? load(id, index) : compute(id, index);
 }
 
 std::string Lowering::compute(NodeId id, const Index& index) {

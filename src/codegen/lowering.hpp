@@ -42,7 +42,8 @@ class Lowering {
   std::string compute(ir::NodeId id, const Index& index);
   /// Computes the whole line of a scan that `line` (an index of the other axes) names and stores it in `buffer`.
   void scan_line(ir::NodeId id, const std::vector<std::string>& line, int buffer);
-  void store(int buffer, const Index& index, const std::string& value, DType type);
+  /// Stores a value of the node, at `index`, in `buffer`.
+  void store(int buffer, ir::NodeId id, const Index& index, const std::string& value);
 
   std::string extent(const Dim& dim);  ///< as a 64-bit C expression
   std::vector<std::string> axes_of(const Index& index, const Shape& shape);
@@ -54,7 +55,7 @@ class Lowering {
  private:
   using Axes = std::vector<std::string>;
   const ir::Node& node(ir::NodeId id) const { return plan_.graph[id]; }
-  std::string load(int buffer, const Index& index);
+  std::string load(ir::NodeId id, const Index& index);
   std::string compute_here(ir::NodeId id, const Index& index);
   std::string map_value(ir::NodeId id, const Index& index);
   std::string map_expression(ir::MapOp op, DType type, DType arg_type, const std::vector<std::string>& args);

@@ -151,9 +151,9 @@ void Lowering::scan_line(NodeId id, const std::vector<std::string>& line, int bu
   Axes own = line;
   own[axis] = scan.reverse ? code_.let("kerf_index", fmt::format("{} - 1 - {}", count, step)) : step;
   const Index here = Index::of_axes(own);
-  if (scan.exclusive) store(buffer, here, total, type);
+  if (scan.exclusive) store(buffer, id, here, total);
   code_.line(combine(name_of(scan.op), type, total, convert(value(n.args[0], here), type_of(n.args[0]), type)));
-  if (!scan.exclusive) store(buffer, here, total, type);
+  if (!scan.exclusive) store(buffer, id, here, total);
   code_.close();
 }
 

@@ -77,7 +77,7 @@ class FileWriter {
     } else {
       const std::string value =
           kernel_plan.copy ? lowering.value(kernel_plan.node, here) : lowering.compute(kernel_plan.node, here);
-      lowering.store(kernel_plan.buffer, here, value, lowering.type_of(kernel_plan.node));
+      lowering.store(kernel_plan.buffer, kernel_plan.node, here, value);
     }
     kernel.reads = uses.buffers;
     helpers_.insert(uses.helpers.begin(), uses.helpers.end());

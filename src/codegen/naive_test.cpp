@@ -153,11 +153,10 @@ TEST(NaiveText, OfSoftmaxIsFourLaunchesWithScratchBetween) {
             "target: cuda\n"
             "scratch: t1 = f32[rows, 1]\n"
             "scratch: t3 = f32[rows, cols]\n"
-            "scratch: t4 = f32[rows, 1]\n"
             "launch: naive_0<<<max(1, ceil_div(rows, 256)), 256>>>(x, t1)\n"
             "launch: naive_1<<<max(1, ceil_div(cols*rows, 256)), 256>>>(x, t1, t3)\n"
-            "launch: naive_2<<<max(1, ceil_div(rows, 256)), 256>>>(t3, t4)\n"
-            "launch: naive_3<<<max(1, ceil_div(cols*rows, 256)), 256>>>(t3, t4, y)\n");
+            "launch: naive_2<<<max(1, ceil_div(rows, 256)), 256>>>(t3, t1)\n"
+            "launch: naive_3<<<max(1, ceil_div(cols*rows, 256)), 256>>>(t3, t1, y)\n");
 }
 
 TEST(NaiveText, OfElementwiseGraphsIsOneKernelWithoutScratch) {
@@ -170,6 +169,38 @@ TEST(NaiveText, OfElementwiseGraphsIsOneKernelWithoutScratch) {
   EXPECT_EQ(text.find("naive_1"), std::string::npos);
   EXPECT_EQ(text.find("exp("), text.rfind("exp("));
   EXPECT_EQ(text.find("fp64"), std::string::npos);
+}
+
+TEST(NaiveText, ReusesScratchThatNobodyReadsAnyMore) {
+  SureBuilder b;
+  const Dim n = Dim::symbol("n");
+  ir::NodeId x = b.input("x", DType::f32, {n, n});
+  for (int i = 0; i < 20; ++i) x = b.sure(b.matmul(x, x));
+  b.output("y", x);
+  const std::string text = *generate_naive(b.take(), Dialect::cuda_cpp, {});
+  EXPECT_NE(text.find("naive_19<<<"), std::string::npos);
+  std::size_t buffers = 0;
+  for (std::size_t at = text.find("scratch:"); at != std::string::npos; at = text.find("scratch:", at + 1)) ++buffers;
+  EXPECT_EQ(buffers, 2);
+}
+
+TEST(NaiveText, MixesSizesRatherThanDeclareManyBuffers) {
+  SureBuilder b;
+  ir::NodeId x = b.input("x", DType::f32, {Dim(2), Dim::symbol("n")});
+  const Bindings symbols{{"n", 3}};
+  for (int i = 0; i < 30; ++i)  // every product has another size
+    x = b.sure(b.matmul(
+        x, b.sure(b.broadcast_to(b.constant(0.25, DType::f32), {b.node(x).shape[1], Dim::symbol("n") + Dim(i)}))));
+  b.output("y", x);
+  const ir::Graph graph = b.take();
+  const std::string text = *generate_naive(graph, Dialect::cuda_cpp, {});
+  std::size_t buffers = 0;
+  for (std::size_t at = text.find("scratch:"); at != std::string::npos; at = text.find("scratch:", at + 1)) ++buffers;
+  EXPECT_LE(buffers, 16);
+  const auto inputs = random_inputs(graph, symbols);
+  const auto actual = run_compiled(graph, inputs, symbols, {});
+  ASSERT_TRUE(actual) << actual.error().message;
+  expect_close((*actual)[0], (*ir::interpret(graph, inputs, symbols))[0], 1e-3, "y");
 }
 
 TEST(NaiveText, TakesPrefixAndLeavesOutTheHeaderOnRequest) {

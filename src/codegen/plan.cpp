@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 
+#include "codegen/scratch.hpp"
+
 namespace kerf::codegen {
 namespace {
 
@@ -276,6 +278,7 @@ Result<Plan> make_plan(const ir::Graph& original, const NaiveOptions& options) {
   }
   for (Buffer& buffer : plan.buffers)
     if (buffer.parameter.empty()) buffer.parameter = buffer.name;
+  share_scratch(plan);
   for (const auto& symbol : names.symbols()) plan.symbols[symbol] = names.unique("N_" + symbol);
   plan.names = names.taken();
   return plan;
