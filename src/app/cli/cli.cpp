@@ -46,41 +46,67 @@ struct Options {
   NaiveOptions naive;
 };
 
+/// An option whose help reads "--shape NAME".
+template <class T>
+CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char* type, const char* help) {
+  return command->add_option(name, into, help)->type_name(type);
+}
+
+template <class T>
+void add_file(CLI::App* command, const char* name, T& into, const char* help) {
+  command->add_option(name, into, help)->required()->type_name("");
+}
+
+constexpr const char* kEvalNotes =
+    R"(Tiers, cheapest first: parse, compile, static, small shape, all shapes, coarse timing, fine timing. A kernel stops at
+the first one it fails, with the evidence.
+
+Examples:
+  kerf eval tasks/softmax.toml mine.cpp                          the kernel's header or extension names the target
+  kerf eval tasks/rmsnorm.toml a.cl b.cl --set BLOCK=128         several kernels, one value for a tunable
+  kerf eval tasks/matmul.toml mine.cu --shape tail --verify-only only check, on one shape
+  kerf eval tasks/gelu.toml mine.cpp --set measure.max_rounds=20 measure for less long)";
+
 void define_eval(CLI::App& app, EvalOptions& options) {
   auto* command = app.add_subcommand("eval", "Judge kernels: build, verify, measure");
-  command->add_option("TASK", options.task, "The task's .toml file")->required();
-  command->add_option("KERNEL", options.kernels, "Kernel files (.cpp, .cl, .cu), judged in this order")->required();
-  command->add_option("--target", options.target,
-                      "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
-  command->add_option("--device", options.device, "Which device of the target, as 'kerf doctor' names it: opencl:1");
-  command->add_option("--shape", options.shape, "Only this shape set of the task");
+  command->footer(kEvalNotes);
+  add_file(command, "TASK", options.task, "The task's .toml file");
+  add_file(command, "KERNEL", options.kernels, "Kernel files (.cpp, .cl, .cu), judged in this order");
+  add_value(command, "--target", options.target, "NAME",
+            "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
+  add_value(command, "--device", options.device, "NAME",
+            "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
   command->add_flag("--json", options.json, "One JSON object per kernel on stdout, nothing else");
-  command
-      ->add_option("--set", options.set, "A tunable (BLOCK=256) or a setting (measure.max_rounds=20); may be repeated")
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "A tunable (BLOCK=256) or a setting (measure.max_rounds=20); may be repeated")
       ->expected(1)
-      ->take_all()
-      ->type_name("NAME=VALUE");
+      ->take_all();
   command->add_flag("--no-cache", options.no_cache, "Build and judge again, even if the verdict is known");
   command->add_flag("--verify-only", options.verify_only, "Stop before timing");
-  command->add_option("--seed", options.seed, "Seed of the test data; otherwise a fresh one");
-  command->add_option("--jobs", options.jobs, "Compilers side by side (default: one per core)")
-      ->check(CLI::Range(0, 1024));
+  add_value(command, "--seed", options.seed, "NUMBER", "Seed of the test data; otherwise a fresh one");
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
+      ->check(CLI::Range(0, 1024).description(""));
 }
 
 void define_others(CLI::App& app, Options& options) {
-  app.add_option("--nvrtc", options.nvrtc, "Folder with libnvrtc and its headers, for CUDA (as KERF_NVRTC)");
+  add_value(&app, "--nvrtc", options.nvrtc, "FOLDER", "Where libnvrtc and its headers are, for CUDA (as KERF_NVRTC)");
   auto* check = app.add_subcommand("check", "Read a task: shapes, costs, floors, and whether it is worth judging with");
-  check->add_option("TASK", options.check.task, "The task's .toml file")->required();
+  check->footer("Example:\n  kerf check tasks/softmax.toml");
+  add_file(check, "TASK", options.check.task, "The task's .toml file");
   check->add_flag("--json", options.check.json, "JSON on stdout");
-  check->add_option("--seed", options.check.seed, "Seed of the test data");
+  add_value(check, "--seed", options.check.seed, "NUMBER", "Seed of the test data");
   auto* tasks = app.add_subcommand("tasks", "List task files");
-  tasks->add_option("FOLDER", options.tasks.folder, "Where to look (default: tasks/)");
+  tasks->footer("Example:\n  kerf tasks tasks/cpp_reference");
+  tasks->add_option("FOLDER", options.tasks.folder, "Where to look (default: tasks/)")->type_name("");
   auto* doctor = app.add_subcommand("doctor", "What works on this machine, and how to get the rest");
+  doctor->footer("Example:\n  kerf doctor --calibrate");
   doctor->add_flag("--json", options.doctor.json, "JSON on stdout");
   doctor->add_flag("--calibrate", options.doctor.calibrate, "Measure peak rates of every device and keep them");
   auto* naive = app.add_subcommand("naive", "Print the plain kernel generated from a task, as a starting point");
-  naive->add_option("TASK", options.naive.task, "The task's .toml file")->required();
-  naive->add_option("--target", options.naive.target, "cpu, opencl or cuda")->required();
+  naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
+  add_file(naive, "TASK", options.naive.task, "The task's .toml file");
+  add_value(naive, "--target", options.naive.target, "NAME", "cpu, opencl or cuda")->required();
 }
 
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
@@ -136,6 +162,9 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
 
   CLI::App app(kIntroduction, "kerf");
   app.footer(kExamples);
+  app.get_formatter()->label("REQUIRED", "");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Subcommands", "Commands");
   app.set_version_flag("--version", std::string("kerf ") + kKerfVersion);
   app.require_subcommand(1);
   app.fallthrough();
