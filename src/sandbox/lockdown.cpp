@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -10,7 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -173,6 +177,29 @@ Status lock_down(const LockdownPolicy& policy) {
   for (const auto& name : policy.also_allowed) rules.allow(name.c_str());
   if (const int rc = rules.install(); rc != 0)
     return fail(Errc::unavailable, fmt::format("seccomp: {}", std::strerror(-rc)));
+  return {};
+}
+
+Status forbid_calls_from(const void* begin, const void* end) {
+  constexpr std::uint64_t kHalf = 1ULL << 32;
+  constexpr auto kLow = static_cast<std::uint32_t>(offsetof(seccomp_data, instruction_pointer));
+  std::vector<sock_filter> program;
+  // The filter compares 32 bits at a time: one piece per value of the upper half. The kernel reports the address after
+  // the instruction, so `end` itself still belongs to the range.
+  const auto first = reinterpret_cast<std::uint64_t>(begin), last = reinterpret_cast<std::uint64_t>(end);
+  for (std::uint64_t from = first; from <= last; from = (from / kHalf + 1) * kHalf) {
+    const std::uint64_t to = std::min(last, from / kHalf * kHalf + (kHalf - 1));
+    program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kLow + 4));
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(from >> 32), 0, 4));
+    program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kLow));
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, static_cast<std::uint32_t>(from), 0, 2));
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, static_cast<std::uint32_t>(to), 1, 0));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
+    return fail(Errc::unavailable, fmt::format("seccomp: {}", std::strerror(errno)));
   return {};
 }
 

@@ -29,6 +29,10 @@ inline constexpr int kForbiddenExit = 117;
 /// Applies the filter to all threads of this process. unavailable when the kernel has no seccomp.
 Status lock_down(const LockdownPolicy& policy);
 
+/// Refuses every system call made by the instructions in [begin, end): code that was loaded there can compute and call
+/// libraries, and nothing else. Comes between the two stages.
+Status forbid_calls_from(const void* begin, const void* end);
+
 /// "openat" for 257 on x86-64; the number in digits when unknown.
 std::string system_call_name(int number);
 

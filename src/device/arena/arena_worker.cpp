@@ -64,20 +64,36 @@ Status install_crash_handlers() {
   return {};
 }
 
-Buffer resolve(std::byte* base, const Place& place) {
-  return {base + place.data, place.bytes, base + place.zone, place.zone_bytes};
-}
+// The pages of a shared memory that hold zones, at their offsets from one address; what lies between is reserved but
+// not shared, so that nothing written there (should a candidate unlock it) reaches the judge or another worker.
+class ZoneMap {
+ public:
+  static Result<ZoneMap> make(const SharedMemory& memory) {
+    void* base = ::mmap(nullptr, static_cast<std::size_t>(memory.bytes()), PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping buffers: {}", std::strerror(errno)));
+    return ZoneMap(static_cast<std::byte*>(base), memory.fd());
+  }
 
-void guard(std::byte* base, const Place& place) {
-  ::mprotect(base + place.zone - kGuardBytes, static_cast<std::size_t>(kGuardBytes), PROT_NONE);
-  ::mprotect(base + place.zone + place.zone_bytes, static_cast<std::size_t>(kGuardBytes), PROT_NONE);
-}
+  Result<Buffer> map(const Place& place) const {
+    void* zone = ::mmap(base_ + place.zone, static_cast<std::size_t>(place.zone_bytes), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, fd_, place.zone);
+    if (zone == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping a buffer: {}", std::strerror(errno)));
+    return Buffer{base_ + place.data, place.bytes, base_ + place.zone, place.zone_bytes};
+  }
+  std::byte* base() const { return base_; }
 
-Result<Program> map_program(LoadFds fds, SharedMemory& control) {
+ private:
+  ZoneMap(std::byte* base, int fd) : base_(base), fd_(fd) {}
+  std::byte* base_;
+  int fd_;
+};
+
+Result<Program> map_program(LoadFds fds, const SharedMemory& control) {
   KERF_TRY(SharedMemory words, SharedMemory::open(std::move(fds.message), false));
   KERF_TRY(LoadMessage message,
            decode({reinterpret_cast<const char*>(words.data()), static_cast<std::size_t>(words.bytes())}));
-  KERF_TRY(SharedMemory arena, SharedMemory::open(std::move(fds.arena), true));
+  KERF_TRY(const SharedMemory arena, SharedMemory::open(std::move(fds.arena), true));
   const int artifact_fd = ::dup(fds.artifact.number());  // stays open: code may be loaded from it by name
   KERF_TRY(SharedMemory artifact, SharedMemory::open(std::move(fds.artifact), false));
 
@@ -85,28 +101,37 @@ Result<Program> map_program(LoadFds fds, SharedMemory& control) {
   program.artifact = {reinterpret_cast<const char*>(artifact.data()), static_cast<std::size_t>(artifact.bytes())};
   program.artifact_fd = artifact_fd;
   program.inputs = message.inputs;
+  KERF_TRY(const ZoneMap buffers, ZoneMap::make(arena));
   for (const auto& slot : message.slots) {
     program.slots.emplace_back();
     for (const auto& place : slot) {
-      guard(arena.data(), place);
-      program.slots.back().push_back(resolve(arena.data(), place));
+      KERF_TRY(const Buffer buffer, buffers.map(place));
+      program.slots.back().push_back(buffer);
     }
   }
+  KERF_TRY(const ZoneMap scratch, ZoneMap::make(control));
   for (const auto& place : message.scratch) {
-    guard(control.data(), place);
-    program.scratch.push_back(resolve(control.data(), place));
+    KERF_TRY(const Buffer buffer, scratch.map(place));
+    program.scratch.push_back(buffer);
   }
   program.launches = std::move(message.launches);
-  g_control->arena_address = reinterpret_cast<std::uint64_t>(arena.data());
+  g_control->arena_address = reinterpret_cast<std::uint64_t>(buffers.base());
   if (message.memory_bytes > 0) {
     const auto limit = static_cast<rlim_t>(message.memory_bytes + arena.bytes() + control.bytes() + artifact.bytes());
     const rlimit both{limit, limit};
     ::setrlimit(RLIMIT_AS, &both);
   }
-  arena.keep_mapped_forever();
   artifact.keep_mapped_forever();
-  control.keep_mapped_forever();
   return program;
+}
+
+// The control page alone stays mapped of the private memory; scratch has its own mappings.
+Result<Control*> map_control(const SharedMemory& memory) {
+  void* page =
+      ::mmap(nullptr, static_cast<std::size_t>(kControlBytes), PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd(), 0);
+  if (page == MAP_FAILED)
+    return fail(Errc::unavailable, fmt::format("mapping the control page: {}", std::strerror(errno)));
+  return static_cast<Control*>(page);
 }
 
 void put_text(std::string_view text) {
@@ -152,16 +177,18 @@ int serve(Kernel& kernel) {
   const Status started = kernel.start();
   auto fds = receive_load(kWorkerSocket);
   if (!fds) return fds.error().code == Errc::not_found ? 0 : 1;
-  auto control = SharedMemory::open(std::move(fds->control), true);
-  if (!control || control->bytes() < kControlBytes) return 1;
-  g_control = reinterpret_cast<Control*>(control->data());
-  if (!started) {
-    report(started, 2);
-    finish(kLoadCommand);
-    return 1;
+  Result<Program> program = fail(Errc::io, "nothing is loaded");
+  {
+    auto memory = SharedMemory::open(std::move(fds->control), true);
+    if (!memory || memory->bytes() < kControlBytes) return 1;
+    auto control = map_control(*memory);
+    if (!control) return 1;
+    g_control = *control;
+    if (started) program = map_program(*std::move(fds), *memory);
   }
-  auto program = map_program(*std::move(fds), *control);
-  Status ready = program ? install_crash_handlers() : Status(tl::unexpected<Error>(program.error()));
+  Status ready = started;
+  if (ready && !program) ready = tl::unexpected<Error>(program.error());
+  if (ready) ready = install_crash_handlers();
   if (!ready) {
     report(ready, 2);
     finish(kLoadCommand);

@@ -134,12 +134,12 @@ Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> sl
   futex_wake(page.command);
   if (!worker_.process->thaw()) return RunOutcome(explain_end());
   const Wait wait = wait_for(command_, begin + limit);
-  const auto end = pool_.clock.now();
   if (wait == Wait::timed_out) {
     worker_.process->kill_and_wait();
     return RunOutcome(Fault{Fault::Kind::timed_out, fmt::format("no result after {} ms", limit.count())});
   }
   if (wait == Wait::ended || !worker_.process->freeze()) return RunOutcome(explain_end());
+  const auto end = pool_.clock.now();
   if (page.failed != 0) {
     Fault fault{Fault::Kind::crashed, clean_text({page.text.data(), page.text.size()})};
     worker_.process->kill_and_wait();

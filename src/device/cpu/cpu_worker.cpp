@@ -1,7 +1,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -41,6 +46,49 @@ Status lock(LockdownPolicy::Stage stage) {
   return {};
 }
 
+/// Where the loader put a library.
+struct Segments {
+  ElfW(Addr) base = 0;
+  std::vector<std::pair<char*, char*>> code, writable;
+};
+
+int collect_segments(dl_phdr_info* info, std::size_t, void* into) {
+  auto& segments = *static_cast<Segments*>(into);
+  if (info->dlpi_addr != segments.base) return 0;
+  const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const ElfW(Addr) begin = (segments.base + header.p_vaddr) / page * page;
+    const ElfW(Addr) end = (segments.base + header.p_vaddr + header.p_memsz + page - 1) / page * page;
+    auto& list = (header.p_flags & PF_W) != 0 ? segments.writable : segments.code;
+    list.emplace_back(reinterpret_cast<char*>(begin), reinterpret_cast<char*>(end));
+  }
+  return 1;
+}
+
+// A kernel's memory is its arguments, its stack and its heap. What it brought along, variables as well as the tables
+// between them, becomes read-only, so that nothing can be remembered there from call to call; and its own code makes no
+// system calls.
+Status seal_library(void* library) {
+  link_map* map = nullptr;
+  if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+    return fail(Errc::io, fmt::format("the kernel cannot be sealed: {}", ::dlerror()));
+  Segments segments;
+  segments.base = map->l_addr;
+  if (::dl_iterate_phdr(collect_segments, &segments) != 1)
+    return fail(Errc::io, "the kernel cannot be sealed: no segments");
+  for (const auto& [begin, end] : segments.writable) {
+    if (::mprotect(begin, static_cast<std::size_t>(end - begin), PROT_READ) != 0)
+      return fail(Errc::io, fmt::format("the kernel cannot be sealed: {}", std::strerror(errno)));
+  }
+  for (const auto& [begin, end] : segments.code) {
+    const Status fenced = forbid_calls_from(begin, end);
+    if (!fenced && fenced.error().code != Errc::unavailable) return fenced;
+  }
+  return {};
+}
+
 class CpuKernel final : public arena::Kernel {
  public:
   // What kernels need, loaded ahead so that loading the kernel itself is short. A library that is missing here is
@@ -69,18 +117,35 @@ class CpuKernel final : public arena::Kernel {
       return fail(Errc::invalid_input, fmt::format("the kernel cannot be loaded: {}", ::dlerror()));
     function_ = ::dlsym(library, kEntry);
     if (function_ == nullptr) return fail(Errc::invalid_input, fmt::format("the kernel has no function {}", kEntry));
+    find_openmp();
+    KERF_TRY_VOID(seal_library(library));
     return lock(LockdownPolicy::Stage::computing);
   }
 
   Result<double> run(std::span<const int> slots) override {
-    for (const int slot : slots) caller_(function_, arguments_[static_cast<std::size_t>(slot)].data());
+    for (const int slot : slots) {
+      caller_(function_, arguments_[static_cast<std::size_t>(slot)].data());
+      for (const auto level : openmp_levels_) {
+        if (level() != 0) return fail(Errc::invalid_input, "the kernel left a parallel region whose threads still run");
+      }
+    }
     return 0;
   }
 
  private:
+  // The kernel's OpenMP, whichever compiler it came from, tells whether a parallel region is still open.
+  void find_openmp() {
+    for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so"}) {
+      void* library = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+      if (library == nullptr) continue;
+      if (void* level = ::dlsym(library, "omp_get_level")) openmp_levels_.push_back(reinterpret_cast<int (*)()>(level));
+    }
+  }
+
   void* function_ = nullptr;
   Caller caller_ = nullptr;
   std::vector<std::vector<void*>> arguments_;  // [slot]
+  std::vector<int (*)()> openmp_levels_;       // omp_get_level of each loaded OpenMP
 };
 
 }  // namespace

@@ -43,9 +43,9 @@ TEST_F(HostileKernel, CannotEndItsProcessUnseen) {
 TEST_F(HostileKernel, GainsNothingFromADetachedThreadThatFinishesLater) {
   // Finds the control page by its address in the first page-aligned shared mapping is not needed: it waits instead, and
   // lets a thread of its own finish the work later, which the judge sees as outputs that are not there.
-  const std::string source = kernel(
-      "pthread_t t; static Work work; work = {x, w, y}; pthread_create(&t, nullptr, later, &work); pthread_detach(t);",
-      R"(#include <pthread.h>
+  const std::string source =
+      kernel("pthread_t t; pthread_create(&t, nullptr, later, new Work{x, w, y}); pthread_detach(t);",
+             R"(#include <pthread.h>
 struct Work { const float *x, *w; float* y; };
 static void* later(void* p) {
   Work* k = (Work*)p;
@@ -64,10 +64,8 @@ static void* later(void* p) {
 TEST_F(HostileKernel, ASpinningHelperIsStoppedWithItsProcess) {
   // The helper copies what it sees into the output as soon as new inputs appear; staged while it is stopped, they do
   // not.
-  const std::string source = kernel(
-      "static bool started = false; static Work work; if (!started) { started = true; work = {x, w, y}; pthread_t t; "
-      "pthread_create(&t, nullptr, spin, &work); }",
-      R"(#include <pthread.h>
+  const std::string source = kernel("pthread_t t; pthread_create(&t, nullptr, spin, new Work{x, w, y});",
+                                    R"(#include <pthread.h>
 struct Work { const float *x, *w; float* volatile y; };
 static void* spin(void* p) {
   Work* k = (Work*)p;
@@ -110,6 +108,43 @@ TEST_F(HostileKernel, ScribblingOverEverythingItCanReachEndsOnlyItself) {
   const RunOutcome outcome = run_once(kernel(kHonestBody));
   ASSERT_TRUE(std::holds_alternative<Timing>(outcome));
   EXPECT_EQ(check().outputs[0].wrong, 0);
+}
+
+TEST_F(HostileKernel, CannotRememberAnythingInItsOwnVariables) {
+  const Fault fault =
+      fault_of(kernel(std::string(kHonestBody) + "calls = calls + 1;", "static volatile long calls = 0;"));
+  EXPECT_EQ(fault.kind, Fault::Kind::crashed);
+  const Fault table =
+      fault_of(kernel("volatile long* got; __asm__ volatile(\"lea _GLOBAL_OFFSET_TABLE_(%%rip), %0\" : \"=r\"(got)); "
+                      "got[1] = got[1] + 1;"));
+  EXPECT_EQ(table.kind, Fault::Kind::crashed);
+}
+
+TEST_F(HostileKernel, CannotMakeEvenHarmlessSystemCallsItself) {
+#ifdef __x86_64__
+  const std::string raw =
+      "static long raw(long nr, long a, long b, long c) { long r; __asm__ volatile(\"syscall\" : \"=a\"(r) : "
+      "\"a\"(nr), "
+      "\"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\"); return r; }";
+  expect_forbidden("raw(186, 0, 0, 0);", "gettid", raw);
+  expect_forbidden("raw(10, ((long)(y + n) + 8191) & -4096, 4096, 3);", "mprotect", raw);
+  expect_forbidden("raw(202, (long)y, 1, 1);", "futex", raw);
+  const Fault old_gate = fault_of(kernel("__asm__ volatile(\"int $0x80\" :: \"a\"(20L) : \"memory\");"));
+  EXPECT_EQ(old_gate.kind, Fault::Kind::forbidden) << old_gate.message;
+#else
+  GTEST_SKIP() << "instructions of x86-64";
+#endif
+}
+
+TEST_F(HostileKernel, CannotLeaveThreadsOfAParallelRegionBehind) {
+  const Fault fault = fault_of(kernel(std::string(kHonestBody) + R"(
+void* here[5];
+if (__builtin_setjmp(here) != 0) return;
+#pragma omp parallel num_threads(2)
+{
+  if (omp_get_thread_num() == 0) __builtin_longjmp(here, 1);
+})"));
+  EXPECT_NE(fault.message.find("parallel region"), std::string::npos) << fault.message;
 }
 
 TEST_F(HostileKernel, CodeAtLoadTimeIsUnderTheFilterToo) {

@@ -45,6 +45,10 @@ std::string readable_log(std::string log, const std::filesystem::path& folder) {
   for (const auto& line : split(log, '\n')) {
     if (line.find("collect2: error") != std::string::npos || line.find("compilation terminated") != std::string::npos)
       continue;
+    if (line.find("__dso_handle") != std::string::npos) {
+      kept += "linker: a static object with a destructor needs code at exit, which kernels cannot have\n";
+      continue;
+    }
     // "/usr/bin/ld: object: undefined reference": the object's temporary name says nothing.
     const auto object = line.find(".o: ");
     const auto linker = line.find("ld: ");
@@ -112,9 +116,10 @@ class CppLanguage final : public Language {
     std::vector<std::string> list = compiler_.flags;
     list.push_back(cpp::arch_flag(arch));
     list.insert(list.end(), compiler_.header_flags.begin(), compiler_.header_flags.end());
-    list.insert(list.end(), {"-include", "constants.hpp", "-pipe", "-shared", "kernel.cpp", "-o", "kernel.so",
-                             "-Wl,--version-script=exports", "-Wl,--as-needed", "-Wl,-z,now", "-Wl,-z,noexecstack",
-                             "-Wl,--build-id=none"});
+    // Without the compiler's start-up files everything that runs at load time or can be written is the candidate's own.
+    list.insert(list.end(), {"-include", "constants.hpp", "-pipe", "-shared", "-nostartfiles", "kernel.cpp", "-o",
+                             "kernel.so", "-Wl,--version-script=exports", "-Wl,--as-needed", "-Wl,-z,now",
+                             "-Wl,-z,relro", "-Wl,-z,noexecstack", "-Wl,--build-id=none"});
     if (!compiler_.clang) list.emplace_back("-fno-use-linker-plugin");
     return list;
   }

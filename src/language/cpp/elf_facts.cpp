@@ -11,16 +11,10 @@
 namespace kerf::cpp {
 namespace {
 
-// Written by the loader while it relocates, then made read-only or used by the compiler's start-up code alone.
-constexpr std::string_view kLoaderSections[] = {
-    ".init_array",   ".fini_array",  ".preinit_array",     ".ctors", ".dtors",          ".dynamic",  ".got",
-    ".got.plt",      ".data.rel.ro", ".data.rel.ro.local", ".jcr",   ".tm_clone_table", ".eh_frame", ".rela.dyn",
-    ".relro_padding"};
-// Bytes of the compiler's own start-up code in .data and .bss (__dso_handle, completed.0), with room for alignment.
-constexpr std::uint64_t kStartupBytes = 16;
-constexpr std::string_view kStartupSymbols[] = {
-    "completed.0", "completed", "__dso_handle", "__TMC_END__", "_DYNAMIC", "_GLOBAL_OFFSET_TABLE_",
-    "__bss_start", "_edata",    "_end",         "_fini",       "_init"};
+// Filled in by the loader and read-only from then on. They are known by name only; the worker makes them read-only in
+// memory too, so a variable that hides in one of them cannot be written.
+constexpr std::string_view kLoaderSections[] = {".dynamic",     ".got",        ".got.plt",
+                                                ".data.rel.ro", ".init_array", ".fini_array"};
 
 template <class List>
 bool contains(const List& list, std::string_view word) {
@@ -44,7 +38,7 @@ class Reader {
     if (header.e_shstrndx >= sections_.size()) return fail(Errc::invalid_input, "no section names");
     names_ = sections_[header.e_shstrndx];
     read_symbols();
-    read_constructors();
+    read_load_time_code(header);
     report_unnamed_data();
     return std::move(result_);
   }
@@ -99,14 +93,12 @@ class Reader {
     if (type == STT_FUNC && symbol.st_shndx != SHN_UNDEF) functions_[symbol.st_value] = name;
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= sections_.size()) return;
     if (type != STT_OBJECT && type != STT_TLS && type != STT_NOTYPE) return;
-    if (symbol.st_size == 0 || contains(kStartupSymbols, name) || !holds_state(sections_[symbol.st_shndx])) return;
-    if (name == "DW.ref.__gxx_personality_v0" && symbol.st_size == sizeof(void*)) {  // the compiler's, for exceptions
-      named_bytes_[symbol.st_shndx] += symbol.st_size;
-      return;
-    }
+    if (symbol.st_size == 0 || !holds_state(sections_[symbol.st_shndx])) return;
     if (!seen_.insert({symbol.st_shndx, symbol.st_value}).second) return;
-    result_.facts.writable_globals.push_back(fmt::format("{} ({} bytes)", name, symbol.st_size));
     named_bytes_[symbol.st_shndx] += symbol.st_size;
+    // The compiler's own pointer for exceptions.
+    if (name == "DW.ref.__gxx_personality_v0" && symbol.st_size == sizeof(std::uint64_t)) return;
+    result_.facts.writable_globals.push_back(fmt::format("{} ({} bytes)", name, symbol.st_size));
   }
 
   // In a shared object the arrays hold zeros and relocations fill them; the addend is the function.
@@ -124,40 +116,64 @@ class Reader {
     return targets;
   }
 
-  // The compiler's start-up code has one entry in each array; anything more is the candidate's.
-  void read_constructors() {
+  std::string function_at(std::uint64_t address) const {
+    const auto found = functions_.find(address);
+    return found != functions_.end() ? found->second : fmt::format("code at {:#x}", address);
+  }
+
+  // What the loader would call, by its own table. The linker was given no start-up files, so all of it is the
+  // candidate's.
+  void read_load_time_code(const Elf64_Ehdr& header) {
     for (const auto& section : sections_) {
       const std::string name = section_name(section);
-      const bool init = section.sh_type == SHT_INIT_ARRAY, fini = section.sh_type == SHT_FINI_ARRAY;
-      if (section.sh_type == SHT_PREINIT_ARRAY || ((name == ".ctors" || name == ".dtors") && section.sh_size > 16))
-        result_.facts.constructors.push_back("section " + name);
-      if (!init && !fini) continue;
-      bool own = false;
-      std::uint64_t listed = 0;
-      for (const std::uint64_t target : relocated_targets(section)) {
-        ++listed;
-        const auto found = functions_.find(target);
-        const std::string function = found != functions_.end() ? found->second : fmt::format("code at {:#x}", target);
-        if (!own && function == (init ? "frame_dummy" : "__do_global_dtors_aux")) {
-          own = true;
-        } else {
-          result_.facts.constructors.push_back(function);
-        }
+      if (name == ".init" || name == ".fini") result_.facts.constructors.push_back("code in " + name);
+    }
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+      Elf64_Phdr segment;
+      if (!copy(header.e_phoff + i * header.e_phentsize, segment) || segment.p_type != PT_DYNAMIC) continue;
+      for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
+        Elf64_Dyn entry;
+        if (!copy(segment.p_offset + at, entry) || entry.d_tag == DT_NULL) break;
+        take_dynamic(entry);
       }
-      if (listed < section.sh_size / sizeof(std::uint64_t)) result_.facts.constructors.push_back("entries of " + name);
     }
   }
 
-  // Writable data without a symbol (assembly, stripped names) is state all the same.
+  void take_dynamic(const Elf64_Dyn& entry) {
+    auto& constructors = result_.facts.constructors;
+    switch (entry.d_tag) {
+      case DT_INIT:
+      case DT_FINI: constructors.push_back(function_at(entry.d_un.d_ptr)); break;
+      case DT_INIT_ARRAY:
+      case DT_FINI_ARRAY: {
+        std::vector<std::uint64_t> targets;
+        for (const auto& section : sections_) {
+          if (section.sh_addr == entry.d_un.d_ptr && section.sh_size > 0) targets = relocated_targets(section);
+        }
+        if (targets.empty()) constructors.emplace_back("an array of functions");
+        for (const auto target : targets) constructors.push_back(function_at(target));
+        break;
+      }
+      case DT_PREINIT_ARRAY: constructors.emplace_back("an array of functions before all others"); break;
+      case DT_TEXTREL: result_.facts.forbidden_symbols.emplace_back("relocations of code"); break;
+      default: break;
+    }
+  }
+
+  // Writable data without a sized symbol (assembly) is state all the same. Alignment between named objects is not.
   void report_unnamed_data() {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       if (!holds_state(sections_[i])) continue;
-      const std::uint64_t named = named_bytes_[i] + kStartupBytes;
-      // Alignment between named objects is not state; a symbol explains at most 64 bytes of it.
-      const std::uint64_t slack = 64 * static_cast<std::uint64_t>(seen_.size());
+      const std::uint64_t named = named_bytes_[i];
+      const auto objects = static_cast<std::uint64_t>(
+          std::ranges::count_if(seen_, [i](const auto& symbol) { return symbol.first == i; }));
+      const std::uint64_t slack =
+          objects > 1 ? (objects - 1) * (std::max<std::uint64_t>(sections_[i].sh_addralign, 1) - 1) : 0;
       if (sections_[i].sh_size > named + slack)
-        result_.facts.writable_globals.push_back(fmt::format(
-            "unnamed data in {} ({} bytes)", section_name(sections_[i]), sections_[i].sh_size - named_bytes_[i]));
+        result_.facts.writable_globals.push_back(
+            fmt::format("unnamed data in {} ({} bytes)", section_name(sections_[i]), sections_[i].sh_size - named));
+      if ((sections_[i].sh_flags & SHF_EXECINSTR) != 0)
+        result_.facts.forbidden_symbols.push_back("writable code in " + section_name(sections_[i]));
     }
   }
 
