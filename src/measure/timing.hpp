@@ -18,7 +18,7 @@ namespace kerf {
 struct MeasureOptions {
   int min_rounds = 5;                            ///< rounds before the noise is looked at
   int max_rounds = 60;
-  double target_noise = 0.01;                    ///< stop when the interval of the candidate's median is this narrow (relative, half width)
+  double target_noise = 0.02;                    ///< stop when the interval of the candidate's median is this narrow (relative, half width)
   std::chrono::milliseconds time_limit{2000};    ///< wall clock for all rounds of one shape; at least min_rounds run
   std::chrono::microseconds min_batch{1000};     ///< calls are batched until a batch lasts this long, within the slots
   std::chrono::milliseconds call_limit{900};     ///< a single call past this is a hang

@@ -52,7 +52,7 @@ TEST_F(GatesTest, ARightKernelPassesUnderBothPoisons) {
   const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->has_value());
-  EXPECT_EQ(bench_.kernels[0].calls, 2);
+  EXPECT_EQ(bench_.kernels[0].calls, 2 + 8 + 1);  // two poisons, then a batch: eight times slot 0, once slot 1
 }
 
 TEST_F(GatesTest, AKernelThatWritesNothingIsWrongEverywhere) {
@@ -94,6 +94,14 @@ TEST_F(GatesTest, ErrorsWithinTheBoundButFarAboveHonestOnesAreALowerPrecision) {
     for (int i = 0; i < kN; ++i) b[1].as<float>()[i] = 2 * b[0].as<float>()[i] + 2e-6F;
   });
   EXPECT_EQ(std::get<WrongResult>(refusal).gate, "accuracy");
+}
+
+TEST_F(GatesTest, AKernelThatStopsWorkingAfterAFewCallsIsCaughtInTheBatch) {
+  int calls = 0;
+  const Refusal refusal = refused([&](FakeBuffers& b) {
+    if (++calls <= 6) right(b);
+  });
+  EXPECT_NE(std::get<WrongResult>(refusal).message.find("repeated calls"), std::string::npos);
 }
 
 TEST_F(GatesTest, FaultsKeepTheirKind) {

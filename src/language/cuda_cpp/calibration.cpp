@@ -19,6 +19,17 @@ extern "C" __global__ void __launch_bounds__(256) kerf_copy(const float4* __rest
 }
 )";
 
+/// The plainest form, one vector a thread; which of the two is faster depends on the chip.
+constexpr const char* kPlainCopy = R"(/* kerf
+target: cuda
+launch: kerf_copy<<<ceil_div(n, 1024), 256>>>(x, y)
+*/
+extern "C" __global__ void __launch_bounds__(256) kerf_copy(const float4* __restrict__ x, float4* __restrict__ y) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  y[i] = x[i];
+}
+)";
+
 /// Eight independent chains a thread, STEPS long.
 constexpr const char* kFma = R"(/* kerf
 target: cuda
@@ -185,6 +196,7 @@ std::vector<CalibrationKernel> cuda_calibration_kernels(const std::string& arch)
   constexpr std::int64_t kCopied = 1 << 27;  // 512 MiB in, 512 MiB out
   std::vector<CalibrationKernel> kernels;
   kernels.push_back({"copy", kCopy, kCopied, 8.0 * kCopied});
+  kernels.push_back({"copy", kPlainCopy, kCopied, 8.0 * kCopied});
   kernels.push_back(fma_kernel("fma_f32", "float", 1 << 22));
   kernels.push_back(fma_kernel("fma_f64", "double", 1 << 20));
   if (capability(arch) < 80) return kernels;
