@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "base/parallel.hpp"
 #include "ir/interpreter_nodes.hpp"
@@ -243,8 +244,12 @@ class Executor {
 
 Result<std::vector<HostTensor>> interpret(const Graph& graph, std::span<const HostTensor> inputs,
                                           const Bindings& bindings, const InterpretOptions& options) {
-  KERF_TRY(const Plan plan, make_plan(graph, bindings));
-  return Executor(graph, plan, options).run(inputs);
+  try {
+    KERF_TRY(const Plan plan, make_plan(graph, bindings));
+    return Executor(graph, plan, options).run(inputs);
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::unavailable, "out of memory while evaluating the reference; use a smaller shape");
+  }
 }
 
 }  // namespace kerf::ir
