@@ -46,11 +46,12 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
                                            Observer& observer) {
   auto judge = std::unique_ptr<Judge>(new Judge(task, tools, options));
   std::vector<std::string> names;
-  for (const ShapeSet& shape : task.shapes) {
-    if (!shape.applies_to(tools.target.name)) continue;
+  for (const ShapeSet& shape : shapes_for(task, tools.target.name)) {
     names.push_back(shape.name);
     if (options.only_shape.empty() || options.only_shape == shape.name) judge->shapes_.push_back(shape);
   }
+  if (!options.only_shape.empty() && !judge->shapes_.empty() && judge->shapes_[0].weight <= 0)
+    judge->shapes_[0].weight = 1;  // asked for by name: it is timed
   if (judge->shapes_.empty()) {
     if (options.only_shape.empty()) return fail(Errc::invalid_input, "task " + task.name + " has no shape for target " + tools.target.name);
     return fail(Errc::invalid_input, fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
