@@ -8,10 +8,10 @@ find_package(tl-expected REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# Debian packages no archive of fmt, so it is used header-only.
-find_package(fmt REQUIRED)
-add_library(kerf_third_fmt INTERFACE)
-target_link_libraries(kerf_third_fmt INTERFACE fmt::fmt-header-only)
+# Debian packages no archive of fmt, so its compiled part is built here.
+find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)
+add_library(kerf_third_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_archive.cpp)
+target_include_directories(kerf_third_fmt SYSTEM PUBLIC ${FMT_INCLUDE})
 
 foreach(name crypto seccomp)
   find_library(KERF_${name}_ARCHIVE NAMES lib${name}.a REQUIRED)
