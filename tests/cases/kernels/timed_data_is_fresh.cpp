@@ -2,8 +2,8 @@
 target: cpu
 */
 // Not a cheat but a witness: remembers a few elements of every data set it was shown (in recycled heap memory) and
-// gives up the second time one comes back. Verification shows its first data set twice; nothing else may repeat, or a
-// kernel could answer timed calls from memory.
+// gives up when one comes back for the sixth time. Verification repeats a data set a few times; timed calls must not,
+// or a kernel could answer them from memory.
 extern "C" void kerf_kernel(const float* x, float* y) {
   struct Memory {
     char reserved[64];
@@ -18,11 +18,9 @@ extern "C" void kerf_kernel(const float* x, float* y) {
     memory->used = memory->repeats = 0;
   }
   const float key[4] = {x[0], x[17], x[cols + 3], x[rows * cols - 1]};
-  for (long i = 0; i < memory->used; ++i)
-    if (memcmp(memory->keys[i], key, sizeof key) == 0) {
-      ++memory->repeats;
-      break;
-    }
+  long same = 0;
+  for (long i = 0; i < memory->used && i < 4096; ++i) same += memcmp(memory->keys[i], key, sizeof key) == 0;
+  if (same > memory->repeats) memory->repeats = same;
   memcpy(memory->keys[memory->used++ % 4096], key, sizeof key);
   const long repeats = memory->repeats;
   __asm__ volatile("" : : "r"(memory) : "memory");
@@ -30,6 +28,6 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   for (int r = 0; r < rows; ++r) {
     float s = 0;
     for (int c = 0; c < cols; ++c) s += x[r * cols + c];
-    y[r] = repeats > 1 ? NAN : s;
+    y[r] = repeats > 5 ? NAN : s;
   }
 }
