@@ -108,11 +108,15 @@ Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols,
   return tensor;
 }
 
+std::uint64_t input_seed(const ir::TensorType& input, Family family, std::uint64_t seed) {
+  return mix64(seed ^ hash64(input.name) ^ mix64(static_cast<std::uint64_t>(family)));
+}
+
 Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, Family family,
                                                 std::uint64_t seed) {
   std::vector<ir::HostTensor> inputs;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
-    const std::uint64_t stream = mix64(seed ^ hash64(task.inputs[i].name) ^ mix64(static_cast<std::uint64_t>(family)));
+    const std::uint64_t stream = input_seed(task.inputs[i], family, seed);
     const auto given = i < task.distributions.size() ? task.distributions[i] : std::nullopt;
     KERF_TRY(auto tensor, draw(task.inputs[i], shape.symbols, family, given, stream));
     inputs.push_back(std::move(tensor));

@@ -29,6 +29,9 @@ std::string_view family_name(Family family);  ///< stable
 Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, Family family,
                             const std::optional<InputDistribution>& given, std::uint64_t seed);
 
+/// The seed `draw_inputs` hands to `draw` for one input.
+std::uint64_t input_seed(const ir::TensorType& input, Family family, std::uint64_t seed);
+
 /// All inputs of a task for one shape set, each from its own stream of `seed`.
 Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, Family family,
                                                 std::uint64_t seed);

@@ -156,10 +156,16 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
   KERF_TRY(const auto loaded, baselines());
   LoadedBaseline* plain = accuracy_ ? accuracy_.get() : (loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0]);
   const Rng rng = Rng(inputs.seed).fork(shape_.name);
+  KERF_TRY(device_data_, DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_));
 
   const auto add = [&](Family family, const std::string& label, bool ask_plain) -> Result<bool> {
     auto checked = std::make_unique<CheckedData>();
-    KERF_TRY(checked->data, oracle::make_data(inputs.task, inputs.reference, inputs.shape, family, rng.fork(label).bits()));
+    const std::uint64_t seed = rng.fork(label).bits();
+    if (device_data_) {
+      KERF_TRY(checked->data, device_data_->make(family, seed));
+    } else {
+      KERF_TRY(checked->data, oracle::make_data(inputs.task, inputs.reference, inputs.shape, family, seed));
+    }
     bool right = true;
     if (plain != nullptr && ask_plain) {
       KERF_TRY(checked->honest, honest_accuracy(*plain, checked->data, right));

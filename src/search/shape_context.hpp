@@ -10,6 +10,7 @@
 #include "build/build.hpp"
 #include "model/task.hpp"
 #include "oracle/reference.hpp"
+#include "search/device_data.hpp"
 #include "target/target.hpp"
 #include "verify/verify.hpp"
 
@@ -75,6 +76,7 @@ class ShapeContext {
   std::unique_ptr<Bench> bench_;
   int slots_ = 1;
   std::vector<BufferSpec> outputs_;
+  std::unique_ptr<DeviceData> device_data_;             // set for shapes whose data is made on the device
   std::vector<std::unique_ptr<CheckedData>> data_;      // checked sets; the first `timed_count_` normal ones are timed
   std::size_t timed_count_ = 0;
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
