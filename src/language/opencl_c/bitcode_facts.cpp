@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -203,7 +204,8 @@ std::optional<StaticFacts> read_bitcode_facts(std::string_view bitcode) {
 
 StaticFacts read_ptx_facts(std::string_view ptx) {
   StaticFacts facts;
-  std::set<std::string> forbidden;
+  std::set<std::string> imported, defined;
+  std::string function;                        // the one whose body or end is awaited
   for (const auto& line : split(ptx, '\n')) {  // declarations begin a line, instructions are indented
     std::string_view rest = line;
     const bool external = rest.starts_with(".extern ");
@@ -211,14 +213,20 @@ StaticFacts read_ptx_facts(std::string_view ptx) {
       if (rest.starts_with(linkage)) rest.remove_prefix(linkage.size());
     }
     const auto name = declared_name(rest);
-    if (external && !name.empty()) {
-      forbidden.insert(name == "vprintf" ? "printf" : name);
+    if (rest.starts_with(".func")) {
+      function = name;
+    } else if (external) {
+      imported.insert(name);
     } else if (rest.starts_with(".global ") && !name.starts_with("__cudart_") && !name.starts_with("_$_str")) {
       // Tables of the mathematical functions and string literals lie there too.
       facts.writable_globals.push_back(name);
     }
+    if (!function.empty() && rest.starts_with("{")) defined.insert(std::exchange(function, ""));
+    if (!function.empty() && trim(rest).ends_with(";")) imported.insert(std::exchange(function, ""));
   }
-  facts.forbidden_symbols.assign(forbidden.begin(), forbidden.end());
+  for (const auto& name : imported) {
+    if (defined.count(name) == 0) facts.forbidden_symbols.push_back(name == "vprintf" ? "printf" : name);
+  }
   return facts;
 }
 

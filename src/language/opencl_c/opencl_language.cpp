@@ -75,8 +75,10 @@ class OpenclLanguage final : public Language {
         return fail(Errc::invalid_input, fmt::format("'{}' is not a name for a constant", name));
     }
     if (request.source.find('\0') != std::string::npos) return CompileFailed{"the source contains a zero byte"};
-    KERF_TRY(auto outcome,
-             pool_.build({opencl::with_constants(request.source, request.constants), options_}, request.time_limit));
+    const auto whole = opencl::with_constants(request.source, request.constants);
+    const auto before = static_cast<std::size_t>(
+        std::count(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(request.source.size()), '\n'));
+    KERF_TRY(auto outcome, pool_.build({whole, options_}, request.time_limit));
     const auto forbidden = opencl::forbidden_words(request.source);
     if (auto* lost = std::get_if<opencl::CompilerLost>(&outcome)) {
       if (!forbidden.empty())
@@ -85,7 +87,7 @@ class OpenclLanguage final : public Language {
     }
     auto& reply = std::get<opencl::BuildReply>(outcome);
     if (!reply.built) {
-      auto log = opencl::readable_log(reply.log, request.source);
+      auto log = opencl::readable_log(reply.log, request.source, before);
       return CompileFailed{log.empty() ? "the OpenCL compiler refused the source without a word" : std::move(log)};
     }
     if (auto missing = missing_entry_points(request, reply.facts); !missing.empty())

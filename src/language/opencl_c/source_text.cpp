@@ -126,7 +126,7 @@ std::vector<std::string> forbidden_words(std::string_view source) {
   return {found.begin(), found.end()};
 }
 
-std::string readable_log(std::string_view log, std::string_view source) {
+std::string readable_log(std::string_view log, std::string_view source, std::size_t lines_before) {
   // PoCL writes "error: FILE:LINE:COLUMN: words", clang "FILE:LINE:COLUMN: error: words".
   static const std::regex position(R"(^(?:(fatal error|error|warning|note): )?([^:\s]+):(\d+):(\d+): (.*)$)");
   static const std::regex temporary(R"(\S*/(tempfile_\w+\.cl|\S*\.cl)\b)");
@@ -143,13 +143,14 @@ std::string readable_log(std::string_view log, std::string_view source) {
       continue;
     }
     const std::string kind = match[1].matched ? match[1].str() + ": " : "";
-    text += fmt::format("{}:{}:{}: {}{}\n", kSourceName, match[3].str(), match[4].str(), kind, match[5].str());
-    const bool shown = i + 1 < log_lines.size() && !log_lines[i + 1].empty() && std::isspace(log_lines[i + 1][0]) != 0;
-    const auto row = static_cast<std::size_t>(std::strtoull(match[3].str().c_str(), nullptr, 10));
+    auto row = static_cast<std::size_t>(std::strtoull(match[3].str().c_str(), nullptr, 10));
     const auto column = static_cast<std::size_t>(std::strtoull(match[4].str().c_str(), nullptr, 10));
+    if (match[2].str() != kSourceName && row > lines_before) row -= lines_before;
+    text += fmt::format("{}:{}:{}: {}{}\n", kSourceName, row, column, kind, match[5].str());
+    const bool shown = i + 1 < log_lines.size() && !log_lines[i + 1].empty() && std::isspace(log_lines[i + 1][0]) != 0;
     if (shown || row == 0 || row > source_lines.size() || column == 0 || column > source_lines[row - 1].size() + 1)
       continue;
-    if (column > 200 || match[2].str().find(kSourceName) == std::string::npos) continue;
+    if (column > 200) continue;
     std::string caret;
     for (std::size_t c = 0; c + 1 < column; ++c) caret += source_lines[row - 1][c] == '\t' ? '\t' : ' ';
     text += fmt::format("  {}\n  {}^\n", source_lines[row - 1].substr(0, 240), caret);

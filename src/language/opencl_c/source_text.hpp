@@ -26,6 +26,7 @@ std::vector<std::string> forbidden_words(std::string_view source);
 
 /// A driver's log for people: without temporary paths and drivers' summaries, each diagnostic followed by its source
 /// line and a caret where the driver does not show them, cut after 16 KiB.
-std::string readable_log(std::string_view log, std::string_view source);
+/// Drivers that ignore `#line` (and so the name it gives) count `lines_before` lines too many.
+std::string readable_log(std::string_view log, std::string_view source, std::size_t lines_before = 0);
 
 }  // namespace kerf::opencl

@@ -46,8 +46,13 @@ TEST(Log, ShowsTheCandidatesLineWithoutTemporaryPaths) {
       "error: /tmp/cache/tempfile_x1.cl:2:11: use of y\nerror: kernel.cl:2:11: use of undeclared identifier 'y'\n"
       "Device pthread-x failed to build the program\n";
   EXPECT_EQ(readable_log(log, source),
-            "kernel.cl:2:11: error: use of y\n"
+            "kernel.cl:2:11: error: use of y\n    int x = y;\n            ^\n"
             "kernel.cl:2:11: error: use of undeclared identifier 'y'\n    int x = y;\n            ^");
+}
+
+TEST(Log, LinesAreCountedFromTheCandidateWhereTheDriverIgnoresTheNumbering) {
+  const auto text = readable_log("<kernel>:5:3: error: words\n  int x;\n  ^\n", "a\n  int x;\n", 3);
+  EXPECT_EQ(text, "kernel.cl:2:3: error: words\n  int x;\n  ^");
 }
 
 TEST(Log, IsCut) {
@@ -59,8 +64,8 @@ TEST(Ptx, WritableGlobalsAndImportsAreFoundTablesAreNot) {
       ".version 7.8\n.target sm_90\n.const .align 4 .u32 c = 3;\n.global .align 4 .u32 counter;\n"
       ".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n.global .align 8 .b8 cache[4096];\n"
       ".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0\n)\n;\n"
-      ".extern .func  (.param .b64 func_retval0) malloc\n(\n)\n;\n"
-      ".func helper(\n{\n\tld.global.f32 %f1, [%r1];\n}\n");
+      ".func  (.param .b64 func_retval0) malloc\n(\n\t.param .b64 malloc_param_0\n)\n;\n"
+      ".func helper(\n)\n;\n.func helper(\n)\n{\n\tld.global.f32 %f1, [%r1];\n}\n");
   EXPECT_EQ(facts.writable_globals, (Words{"counter", "cache"}));
   EXPECT_EQ(facts.forbidden_symbols, (Words{"malloc", "printf"}));
 }
