@@ -16,9 +16,9 @@ if [ $lean = 1 ]; then
 else
   install_packages "${TEST_PACKAGES[@]}"
   tools/nvrtc_wheels.sh "$nvrtc"
+  export KERF_NVRTC="$PWD/$nvrtc"
 fi
 build_kerf
 python3 tools/check_layers.py
 python3 tools/check_sizes.py
-export KERF_NVRTC="$PWD/$nvrtc"
 ctest --test-dir build/release --output-on-failure -j "$(nproc)" --no-tests=error

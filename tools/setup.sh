@@ -45,13 +45,14 @@ install_packages() {
   rm -f "$log"
 }
 
-# build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets.
+# build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets. KERF_NVRTC, when set, tells the tests
+# where NVRTC is.
 build_kerf() {
-  if [ ! -f build/release/build.ninja ] || [ CMakePresets.json -nt build/release/build.ninja ]; then
-    say "configuring"
-    cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log >&2; rm -f build-configure.log; exit 1; }
-    rm -f build-configure.log
-  fi
+  local log
+  log=$(mktemp)
+  [ -f build/release/build.ninja ] || say "configuring"
+  cmake --preset release ${KERF_NVRTC:+-DKERF_NVRTC_DIR="$KERF_NVRTC"} >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  rm -f "$log"
   if ! ninja -C build/release -n "$@" 2>/dev/null | grep -q 'no work to do'; then
     say "building (a few minutes the first time)"
     NINJA_STATUS='  [%f/%t, %es] ' ninja -C build/release "$@" >&2

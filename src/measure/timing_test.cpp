@@ -65,13 +65,22 @@ TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
 }
 
 TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
-  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 1e6, std::nullopt, 0}};
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 1e5, std::nullopt, 0}};
   MeasureOptions options;
   options.target_noise = -1;  // never precise enough: all rounds run
   options.max_rounds = 30;
   const TimingResult result = measure(options);
   EXPECT_EQ(estimate(result.kernels[0].us).samples, 30);
   EXPECT_EQ(estimate(result.kernels[1].us).samples, options.min_baseline_rounds);
+}
+
+TEST_F(TimingTest, AVerySlowBaselineIsContentWithTwoSamples) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 5e6, std::nullopt, 0}};
+  MeasureOptions options;
+  options.target_noise = -1;
+  options.max_rounds = 10;
+  const TimingResult result = measure(options);
+  EXPECT_EQ(estimate(result.kernels[1].us).samples, 2);
 }
 
 TEST_F(TimingTest, ShortKernelsAreBatched) {
