@@ -159,6 +159,14 @@ extern "C" void kerf_kernel(const float* x, float* y) { y[0] = x[0]; }
   EXPECT_EQ(artifact.facts.constructors.size(), 2u);
 }
 
+TEST_F(CppLanguageTest, SeesCodeThatWouldRunAtExit) {
+  const Artifact artifact = compiled(R"(
+struct Last { ~Last() { asm volatile(""); } };
+extern "C" void kerf_kernel(const float* x, float* y) { static Last last; y[0] = x[0]; atexit([] {}); }
+)");
+  EXPECT_EQ(artifact.facts.forbidden_symbols, std::vector<std::string>{"__cxa_atexit"});
+}
+
 TEST_F(CppLanguageTest, ImportsOutsideArithmeticAreNamed) {
   const Artifact artifact = compiled(R"(
 #include <cstdio>
