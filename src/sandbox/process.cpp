@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -43,16 +44,24 @@ bool take(int fd, std::string& into, std::int64_t limit) {
   return true;
 }
 
-// Input lies in a memory file, so nobody has to feed a pipe.
+// Input lies in a memory file, so nobody has to feed a pipe. No input is a socket whose other end is closed: unlike a
+// file it cannot be opened again by name (/dev/stdin).
 Result<UniqueFd> make_input(const std::string& text) {
-  UniqueFd file(text.empty() ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : ::memfd_create("kerf-stdin", MFD_CLOEXEC));
+  if (text.empty()) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      return fail(Errc::io, fmt::format("standard input: {}", std::strerror(errno)));
+    ::close(ends[1]);
+    return UniqueFd(ends[0]);
+  }
+  UniqueFd file(::memfd_create("kerf-stdin", MFD_CLOEXEC));
   if (!file) return fail(Errc::io, fmt::format("standard input: {}", std::strerror(errno)));
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file.number(), text.data() + done, text.size() - done);
     if (count < 0) return fail(Errc::io, fmt::format("standard input: {}", std::strerror(errno)));
     done += static_cast<std::size_t>(count);
   }
-  if (!text.empty()) ::lseek(file.number(), 0, SEEK_SET);
+  ::lseek(file.number(), 0, SEEK_SET);
   return file;
 }
 

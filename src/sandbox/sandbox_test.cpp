@@ -60,6 +60,10 @@ TEST_F(SandboxTest, FeedsStandardInput) {
   EXPECT_EQ(run(command).out, command.stdin_text);
 }
 
+TEST_F(SandboxTest, WithoutInputItIsAtItsEndAndHasNoName) {
+  EXPECT_EQ(run(shell("cat; echo end; cat /dev/stdin || echo nameless")).out, "end\nnameless\n");
+}
+
 TEST_F(SandboxTest, PassesOnlyTheGivenEnvironmentAndDescriptors) {
   ::setenv("KERF_TEST_SECRET", "leaked", 1);
   const int stray = ::open("/dev/null", O_RDONLY);

@@ -185,6 +185,7 @@ extern "C" void kerf_kernel(const float* x, float* y) {
 TEST_F(CppLanguageTest, SourceCannotReadOtherFiles) {
   const std::string log = log_of("#include \"/etc/passwd\"\nextern \"C\" void kerf_kernel(float*) {}\n");
   EXPECT_EQ(log.find("root:"), std::string::npos) << log;
+  log_of("#include \"/dev/stdin\"\nextern \"C\" void kerf_kernel(float*) {}\n");
 }
 
 TEST_F(CppLanguageTest, ACompileThatNeverEndsIsACompileFailure) {

@@ -96,7 +96,7 @@ class Reader {
     if (symbol.st_size == 0 || !holds_state(sections_[symbol.st_shndx])) return;
     if (!seen_.insert({symbol.st_shndx, symbol.st_value}).second) return;
     named_bytes_[symbol.st_shndx] += symbol.st_size;
-    // The compiler's own pointer for exceptions.
+    // The compiler's own pointer for exceptions is no state.
     if (name == "DW.ref.__gxx_personality_v0" && symbol.st_size == sizeof(std::uint64_t)) return;
     result_.facts.writable_globals.push_back(fmt::format("{} ({} bytes)", name, symbol.st_size));
   }
