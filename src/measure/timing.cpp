@@ -31,10 +31,11 @@ class Rounds {
   Rounds(Bench& bench, int slots, const std::vector<TimedKernel>& kernels, const std::vector<const oracle::DataSet*>& data,
          const MeasureOptions& options, Rng& rng, const CheckSlot& check)
       : bench_(bench), slots_(slots), kernels_(kernels), data_(data), options_(options), rng_(rng), check_(check),
-        batch_(kernels.size(), 1), spent_us_(kernels.size(), 0), estimate_us_(kernels.size(), 0) {
+        batch_(kernels.size(), 1), spent_us_(kernels.size(), 0), estimate_us_(kernels.size(), 0), unseen_(kernels.size()) {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       result_.kernels.push_back({kernels[k].name, {}});
       estimate_us_[k] = kernels[k].estimate_us;
+      handles_.push_back(kernels[k].handle);
     }
     resize_batches();
   }
@@ -43,11 +44,12 @@ class Rounds {
   Result<bool> run_round(bool counted) {
     const std::vector<std::size_t> order = participants(counted);
     const auto plan = assign_slots(order);
+    KERF_TRY_VOID(assign_data(plan));
     KERF_TRY_VOID(stage_all(plan));
     std::vector<double> sample(kernels_.size(), kSkipped);
     for (const std::size_t k : order) {
       const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
-      KERF_TRY(const RunOutcome outcome, bench_.run(kernels_[k].handle, plan[k], limit));
+      KERF_TRY(const RunOutcome outcome, bench_.run(handles_[k], plan[k], limit));
       if (const auto* fault = std::get_if<Fault>(&outcome)) {
         if (k != 0) return fail(Errc::tool_failed, "baseline " + kernels_[k].name + " failed while being timed: " + fault->message);
         result_.fault = *fault;
@@ -116,6 +118,27 @@ class Rounds {
     return plan;
   }
 
+  /// Gives every slot to be run a data set that its kernel has not seen yet; when too few are left, the kernel gets a fresh
+  /// process (where it can be reloaded) and may see all of them again.
+  Status assign_data(const std::vector<std::vector<int>>& plan) {
+    chosen_.assign(static_cast<std::size_t>(slots_), nullptr);
+    for (std::size_t k = 0; k < plan.size(); ++k) {
+      if (plan[k].empty()) continue;
+      if (unseen_[k].size() < plan[k].size()) {
+        if (kernels_[k].reload) {
+          KERF_TRY(handles_[k], kernels_[k].reload());
+        }
+        unseen_[k] = data_;
+        shuffle(unseen_[k], rng_);
+      }
+      for (const int slot : plan[k]) {
+        chosen_[static_cast<std::size_t>(slot)] = unseen_[k].back();
+        unseen_[k].pop_back();
+      }
+    }
+    return {};
+  }
+
   Status stage_all(const std::vector<std::vector<int>>& plan) {
     std::vector<int> used;
     for (const auto& slots : plan) used.insert(used.end(), slots.begin(), slots.end());
@@ -125,10 +148,13 @@ class Rounds {
     staged_.resize(static_cast<std::size_t>(slots_), nullptr);
     for (const auto* group : {&used, &rest}) {
       for (const int slot : *group) {
-        const auto pick = static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(data_.size()) - 1));
+        // The rest only flushes the caches; no kernel runs on it.
+        const auto any = static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(data_.size()) - 1));
+        const auto at = static_cast<std::size_t>(slot);
+        const oracle::DataSet* data = chosen_[at] != nullptr ? chosen_[at] : data_[any];
         const Poison poison = rng_.chance(0.5) ? Poison::a : Poison::b;
-        KERF_TRY_VOID(bench_.stage(slot, *data_[pick], poison));
-        staged_[static_cast<std::size_t>(slot)] = data_[pick];
+        KERF_TRY_VOID(bench_.stage(slot, *data, poison));
+        staged_[at] = data;
       }
     }
     return {};
@@ -137,7 +163,7 @@ class Rounds {
   void resize_batches() {
     const auto wanted = static_cast<double>(options_.min_batch.count());
     // Half of the slots at most are used in a round; the others do the flushing.
-    const int most = std::max(1, slots_ / 2 / static_cast<int>(kernels_.size()));
+    const int most = std::max(1, std::min(slots_ / 2 / static_cast<int>(kernels_.size()), static_cast<int>(data_.size())));
     for (std::size_t k = 0; k < kernels_.size(); ++k)
       if (estimate_us_[k] > 0)
         batch_[k] = std::clamp(static_cast<int>(std::ceil(wanted / estimate_us_[k])), 1, most);
@@ -152,6 +178,9 @@ class Rounds {
   const CheckSlot& check_;
   std::vector<int> batch_;                         // calls per batch
   std::vector<double> spent_us_, estimate_us_;     // per kernel
+  std::vector<KernelHandle> handles_;              // per kernel; changes with a reload
+  std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
+  std::vector<const oracle::DataSet*> chosen_;     // per slot, for this round; null: not run
   std::vector<const oracle::DataSet*> staged_;     // per slot
   TimingResult result_;
 };

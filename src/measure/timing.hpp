@@ -31,6 +31,9 @@ struct TimedKernel {
   std::string name;
   KernelHandle handle = 0;
   double estimate_us = 0;     ///< of one call, when it is known: the first batch is sized by it
+  /// For kernels whose process could remember earlier calls: loads the code into a fresh process and gives its new handle. Called
+  /// whenever all data sets have been shown, so that no process of the kernel sees the same data twice.
+  std::function<Result<KernelHandle>()> reload;
 };
 
 /// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round.

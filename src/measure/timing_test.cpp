@@ -18,16 +18,23 @@ class TimingTest : public testing::Test {
 
   TimingResult measure(const MeasureOptions& options, std::size_t kernels = 2) {
     std::vector<TimedKernel> list;
-    for (std::size_t k = 0; k < kernels; ++k) list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k)});
+    for (std::size_t k = 0; k < kernels; ++k) list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
     Rng rng(1);
     const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> { return ++checks_ != refuse_at_; };
-    auto result = time_kernels(bench_, 8, list, {&data_}, options, rng, clock_, check);
+    for (auto& data : more_) data.inputs = data_.inputs;
+    std::vector<const oracle::DataSet*> sets{&data_};
+    for (auto& data : more_) sets.push_back(&data);
+    if (reloadable_) list[0].reload = [this]() -> Result<KernelHandle> { return ++reloads_, KernelHandle{0}; };
+    auto result = time_kernels(bench_, 8, list, sets, options, rng, clock_, check);
     EXPECT_TRUE(result) << result.error().message;
     return *std::move(result);
   }
 
   FakeBench bench_;
   oracle::DataSet data_;
+  std::vector<oracle::DataSet> more_{3};
+  bool reloadable_ = false;
+  int reloads_ = 0;
   FakeClock clock_;
   int checks_ = 0, refuse_at_ = -1;
 };
@@ -81,6 +88,15 @@ TEST_F(TimingTest, AVerySlowBaselineIsContentWithTwoSamples) {
   options.max_rounds = 10;
   const TimingResult result = measure(options);
   EXPECT_EQ(estimate(result.kernels[1].us).samples, 2);
+}
+
+TEST_F(TimingTest, AKernelIsReloadedBeforeItWouldSeeADataSetAgain) {
+  bench_.kernels = {{nullptr, 1e6, std::nullopt, 0}};
+  reloadable_ = true;
+  MeasureOptions options;
+  options.min_rounds = options.max_rounds = 11;
+  (void)measure(options, 1);
+  EXPECT_EQ(reloads_, 3);  // twelve calls with the warm-up, four data sets
 }
 
 TEST_F(TimingTest, ShortKernelsAreBatched) {

@@ -49,6 +49,7 @@ double family_value(Family family, std::uint64_t bits, std::uint64_t stream, std
     case Family::spikes: return bits % 500 == 0 ? 300.0 * bell(mix64(bits)) : bell(mix64(bits));
     case Family::integers: return static_cast<double>(bits % 9) - 4.0;
     case Family::positive: return unit(bits);
+    case Family::negative: return -unit(bits);
     case Family::specials: return special(bits, mix64(stream + static_cast<std::uint64_t>(index / 16384)), index, count);
   }
   return 0;
@@ -73,6 +74,7 @@ std::string_view family_name(Family family) {
     case Family::spikes: return "spikes";
     case Family::integers: return "integers";
     case Family::positive: return "positive";
+    case Family::negative: return "negative";
     case Family::specials: return "specials";
   }
   return "unknown";

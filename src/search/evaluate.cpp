@@ -284,7 +284,19 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
   ShapeContext& context = *contexts_[shape];
   KERF_TRY(auto loaded, load(trial, shape, "timing"));
   if (auto* outcome = std::get_if<Outcome>(&loaded)) return Stop(std::move(*outcome));
-  std::vector<TimedKernel> kernels{{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape]}};
+  std::vector<TimedKernel> kernels{{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape], {}}};
+  Stop reload_failed;
+  if (tools_.target.device->facts().uses_host_cores)
+    kernels[0].reload = [&]() -> Result<KernelHandle> {
+      if (trial.handles[shape]) context.bench().unload(*trial.handles[shape]);
+      trial.handles[shape].reset();
+      KERF_TRY(auto again, load(trial, shape, "timing"));
+      if (auto* outcome = std::get_if<Outcome>(&again)) {
+        reload_failed = std::move(*outcome);
+        return fail(Errc::cancelled, "the kernel could not be loaded again");
+      }
+      return std::get<KernelHandle>(again);
+    };
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(context);
   if (coarse) {
@@ -292,7 +304,7 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
   } else {
     options.warm_up = false;  // coarse timing was that
     KERF_TRY(const auto baselines, context.baselines());
-    for (const LoadedBaseline* baseline : baselines) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us});
+    for (const LoadedBaseline* baseline : baselines) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
   }
 
   std::vector<const oracle::DataSet*> data;
@@ -308,11 +320,11 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
     return false;
   };
   Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + (coarse ? "coarse" : "fine"));
-  TimingResult timing;
-  {
-    const std::unique_lock quiet(quiet_);
-    KERF_TRY(timing, time_kernels(context.bench(), context.slots(), kernels, data, options, rng, tools_.clock, check));
-  }
+  std::unique_lock quiet(quiet_);
+  auto measured_or = time_kernels(context.bench(), context.slots(), kernels, data, options, rng, tools_.clock, check);
+  quiet.unlock();
+  if (reload_failed) return reload_failed;
+  KERF_TRY(const TimingResult timing, std::move(measured_or));
   if (timing.fault) {
     KERF_TRY(Outcome outcome, after_fault(trial, shape, refusal_from(*timing.fault, "timing")));
     return Stop(std::move(outcome));

@@ -38,6 +38,16 @@ Result<std::string> plain_source(const Task& task, const Language& language, cod
   return codegen::generate_naive(ir::simplify(*task.graph), language.dialect(), options);
 }
 
+/// Small shapes are batched, and every call of a batch needs data of its own.
+int timed_sets(const ShapeContext::Inputs& inputs) {
+  double elements = 0;
+  for (const auto* list : {&inputs.task.inputs, &inputs.task.outputs})
+    for (const auto& tensor : *list)
+      if (const auto count = element_count(tensor.shape).evaluate(inputs.shape.symbols)) elements += static_cast<double>(*count);
+  if (elements < 1 << 18) return std::max(inputs.timed_data_sets, 12);
+  return std::max(inputs.timed_data_sets, elements < 1 << 21 ? 6 : 4);
+}
+
 Result<RunOutcome> run_once(Bench& bench, KernelHandle handle, int slot) {
   const std::array<int, 1> slots{slot};
   return bench.run(handle, slots, kBaselineLimit);
@@ -183,7 +193,7 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
                             "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
                             precision_name(inputs.task.precision), shape_.name));
   if (shape_.weight > 0)
-    for (int i = 1; i < inputs.timed_data_sets; ++i) KERF_TRY_VOID(add(Family::normal, "normal " + std::to_string(i), false));
+    for (int i = 1; i < timed_sets(inputs); ++i) KERF_TRY_VOID(add(Family::normal, "normal " + std::to_string(i), false));
   timed_count_ = data_.size();
 
   const bool discover = families == nullptr;

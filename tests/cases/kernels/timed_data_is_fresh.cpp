@@ -2,7 +2,7 @@
 target: cpu
 */
 // Not a cheat but a witness: remembers a few elements of every data set it was shown (in recycled heap memory) and
-// gives up when one comes back for the sixth time. Verification repeats a data set a few times; timed calls must not,
+// gives up when one comes back for the thirteenth time. Verification repeats a data set a few times; timed calls must not,
 // or a kernel could answer them from memory.
 extern "C" void kerf_kernel(const float* x, float* y) {
   struct Memory {
@@ -28,6 +28,6 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   for (int r = 0; r < rows; ++r) {
     float s = 0;
     for (int c = 0; c < cols; ++c) s += x[r * cols + c];
-    y[r] = repeats > 5 ? NAN : s;
+    y[r] = repeats > 12 ? NAN : s;
   }
 }
