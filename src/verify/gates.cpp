@@ -48,7 +48,8 @@ WrongEvidence evidence_for(const oracle::CompareStats& stats, const oracle::Data
 
 std::optional<Refusal> judge_accuracy(const oracle::CompareStats& stats, double honest, const oracle::DataSet& data,
                                       const BufferSpec& output) {
-  const double allowed = std::max(kAccuracyFactor * honest, kAccuracyFloor);
+  const double spread = 1 + kAccuracySpread / std::sqrt(static_cast<double>(std::max<std::int64_t>(stats.squares_count, 1)));
+  const double allowed = std::max(kAccuracyFactor * honest * spread, kAccuracyFloor);
   const double reached = rms(stats);
   if (reached <= allowed) return std::nullopt;
   return WrongResult{"accuracy",

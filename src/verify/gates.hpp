@@ -21,8 +21,10 @@ using HonestAccuracy = std::vector<double>;
 
 /// A candidate may be this many times less accurate (rms) than the plain implementation ...
 inline constexpr double kAccuracyFactor = 4;
-/// ... and below this rms no difference matters.
-inline constexpr double kAccuracyFloor = 0.02;
+/// ... more where few elements make the rms uncertain (by 3 / sqrt(elements)) ...
+inline constexpr double kAccuracySpread = 3;
+/// ... and below this rms no difference matters: a single running sum of any length stays under it.
+inline constexpr double kAccuracyFloor = 0.05;
 
 double rms(const oracle::CompareStats& stats);
 
