@@ -13,6 +13,7 @@
 #include "device/cuda/protocol.hpp"
 #include "device/cuda/worker_pool.hpp"
 #include "device/device.hpp"
+#include "device/device_oracle.hpp"
 #include "worker/message.hpp"
 
 namespace kerf::cuda {
@@ -24,7 +25,7 @@ struct Reply {
   std::string text() const { return body().text(); }
 };
 
-class CudaBench final : public Bench {
+class CudaBench final : public Bench, public DeviceOracle {
  public:
   CudaBench(WorkerPool& pool, Clock& clock, const DeviceFacts& facts, const CudaDeviceOptions& options,
             ProblemLayout layout);
@@ -39,37 +40,50 @@ class CudaBench final : public Bench {
   Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) override;
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override;
   Result<ir::HostTensor> read_output(int slot, int output) override;
+  Status make_on_device(const oracle::DataSet& data, DeviceRecipe recipe) override;
+  void forget(std::uint64_t id) override;
 
  private:
-  struct Array {  // of a data set, as it lies on the device
-    const ir::HostTensor* tensor = nullptr;
+  struct Array {                             // of a data set, as it lies on the device
+    const ir::HostTensor* tensor = nullptr;  // null when it is made on the device
     enum class Form { input, expected, narrow_bound, wide_bound } form = Form::input;
     std::uint64_t bytes = 0;
-    std::uint64_t key = 0;  // of its mask (none for inputs) and of its sum
+    std::uint64_t key = 0;  // of its mask; inputs have none
+    std::uint64_t sum = 0;  // of the masked words, each times its mask; as the comparison sums them
   };
   struct Resident {
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
+    std::vector<std::uint64_t> sums;  // per array
+  };
+  struct Kernel {
+    std::vector<std::string> scratch;  // names, for reports
+    std::string request;               // that loads it
   };
 
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(layout_.buffers.size()) - inputs_; }
+  std::uint64_t derive(std::string_view what) const;
   Status ensure_worker();
   void lose_worker();
-  Status send(const worker::Writer& request);
+  Status renew_worker();
+  Status send(const std::string& request);
   Result<Reply> receive(std::chrono::milliseconds limit);
-  Result<Reply> call(const worker::Writer& request, std::chrono::milliseconds limit);
+  Result<Reply> call(const std::string& request, std::chrono::milliseconds limit);
   Status expect_ok(const Reply& reply, const char* doing);
   Status command(const worker::Writer& request, const char* doing);
 
   Result<std::vector<Array>> arrays_of(const oracle::DataSet& data) const;
   Status ensure_resident(const oracle::DataSet& data);
-  static void write_piece(std::byte* target, const Array& array, std::uint64_t at, std::uint64_t bytes);
-  Status write_arrays(std::uint64_t id, const std::vector<Array>& arrays);
-  Status upload(const oracle::DataSet& data, const std::vector<Array>& arrays);
+  static std::uint64_t write_piece(std::byte* target, const Array& array, std::uint64_t second_key, std::uint64_t at,
+                                   std::uint64_t bytes);
+  Status write_arrays(std::uint64_t id, std::vector<Array>& arrays);
+  Status place(std::uint64_t id, const std::vector<Array>& arrays);
+  Status draw_inputs(std::uint64_t id, const DeviceRecipe& recipe);
+  Status run_oracle(std::uint64_t id, const DeviceRecipe& recipe, std::vector<Array>& arrays);
   Status make_room(std::uint64_t bytes);
   Status drop_data(std::uint64_t id);
-  Result<SlotReport> report(const Reply& reply, const oracle::DataSet& data) const;
+  Result<SlotReport> report(const Reply& reply, const oracle::DataSet& data, bool& spoiled) const;
 
   WorkerPool& pool_;
   Clock& clock_;
@@ -78,8 +92,10 @@ class CudaBench final : public Bench {
   ProblemLayout layout_;
   int inputs_ = 0;
   std::unique_ptr<GpuWorker> worker_;
-  std::list<Resident> resident_;                              // most recently used first
-  std::map<KernelHandle, std::vector<std::string>> kernels_;  // scratch names, for reports
+  std::list<Resident> resident_;  // most recently used first
+  std::map<KernelHandle, Kernel> kernels_;
+  std::map<std::uint64_t, DeviceRecipe> recipes_;  // of data sets made on the device
+  bool suspect_ = false;  // a kernel wrote outside its buffers: the next candidate gets another worker
   KernelHandle next_handle_ = 1;
 };
 

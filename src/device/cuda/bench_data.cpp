@@ -1,6 +1,7 @@
 // Bringing data sets onto the device: inputs as they are, expected values and bounds masked.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -41,16 +42,28 @@ float rounded_up(double bound) {
   return static_cast<double>(near) < bound ? std::nextafter(near, std::numeric_limits<float>::infinity()) : near;
 }
 
+/// As the judge's kernels mask: see judge_kernels.cpp.
+std::uint64_t mask_word(std::uint64_t key, std::uint64_t second_key, std::uint64_t index) {
+  return mix64(mix64(key + index) ^ second_key);
+}
+
+/// The sum of what was written, each word times its mask.
 template <class Word, class Source>
-void write_masked(std::byte* target, std::uint64_t first, std::uint64_t count, std::uint64_t key,
-                  const Source& source) {
+std::uint64_t write_masked(std::byte* target, std::uint64_t first, std::uint64_t count, std::uint64_t key,
+                           std::uint64_t second_key, const Source& source) {
+  std::atomic<std::uint64_t> total = 0;
   parallel_for(static_cast<std::int64_t>(count), kGrain, 0, [&](std::int64_t begin, std::int64_t end) {
+    std::uint64_t sum = 0;
     for (auto i = begin; i < end; ++i) {
       const auto index = first + static_cast<std::uint64_t>(i);
-      const Word word = source(index) ^ static_cast<Word>(mix64(key + index));
+      const std::uint64_t mask = mask_word(key, second_key, index);
+      const Word word = source(index) ^ static_cast<Word>(mask);
       std::memcpy(target + static_cast<std::uint64_t>(i) * sizeof word, &word, sizeof word);
+      sum += word * (mask | 1);
     }
+    total += sum;
   });
+  return total;
 }
 
 template <class Word, class Value>
@@ -65,30 +78,34 @@ Word bits(Value value) {
 
 Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet& data) const {
   const auto in = static_cast<std::size_t>(inputs()), out = static_cast<std::size_t>(outputs());
-  const bool unchecked = data.expected.empty() && data.bound.empty();  // may be staged and run, not checked
-  if (data.inputs.size() != in || (!unchecked && (data.expected.size() != out || data.bound.size() != out))) {
+  const bool made_here = recipes_.contains(data.id);
+  if (!made_here && (data.inputs.size() != in || data.expected.size() != out || data.bound.size() != out)) {
     return fail(Errc::invalid_input, "the data set is for another problem");
   }
-  const auto key = [&](std::uint64_t what) { return mix64(options_.secret ^ mix64(data.id * 1024 + what)); };
   std::vector<Array> arrays;
+  const auto add = [&](const std::vector<ir::HostTensor>& tensors, std::size_t index, Array::Form form,
+                       std::uint64_t bytes) {
+    const auto key = derive(fmt::format("data {} array {}", data.id, arrays.size()));
+    arrays.push_back({made_here ? nullptr : &tensors[index], form, bytes, key, 0});
+  };
   for (std::size_t i = 0; i < in; ++i) {
-    if (data.inputs[i].bytes.size() != bytes_of(layout_.buffers[i])) {
+    const auto bytes = bytes_of(layout_.buffers[i]);
+    if (!made_here && data.inputs[i].bytes.size() != bytes) {
       return fail(Errc::invalid_input,
                   fmt::format("input '{}' has another size in the data set", layout_.buffers[i].name));
     }
-    arrays.push_back({&data.inputs[i], Array::Form::input, data.inputs[i].bytes.size(), key(arrays.size())});
+    add(data.inputs, i, Array::Form::input, bytes);
   }
-  for (std::size_t o = 0; o < out && !unchecked; ++o) {
+  for (std::size_t o = 0; o < out; ++o) {
     const auto& buffer = layout_.buffers[in + o];
-    const auto count = static_cast<std::uint64_t>(data.expected[o].elements());
-    if (count * dtype_size(buffer.dtype) != bytes_of(buffer) ||
-        data.bound[o].elements() != data.expected[o].elements()) {
+    const auto count = bytes_of(buffer) / dtype_size(buffer.dtype);
+    if (!made_here && (static_cast<std::uint64_t>(data.expected[o].elements()) != count ||
+                       static_cast<std::uint64_t>(data.bound[o].elements()) != count)) {
       return fail(Errc::invalid_input, fmt::format("output '{}' has another size in the data set", buffer.name));
     }
     const bool wide = buffer.dtype == DType::f64;
-    arrays.push_back({&data.expected[o], Array::Form::expected, count * 8, key(arrays.size())});
-    arrays.push_back({&data.bound[o], wide ? Array::Form::wide_bound : Array::Form::narrow_bound,
-                      count * (wide ? 8 : 4), key(arrays.size())});
+    add(data.expected, o, Array::Form::expected, count * 8);
+    add(data.bound, o, wide ? Array::Form::wide_bound : Array::Form::narrow_bound, count * (wide ? 8 : 4));
   }
   return arrays;
 }
@@ -117,34 +134,52 @@ Status CudaBench::ensure_resident(const oracle::DataSet& data) {
     resident_.splice(resident_.begin(), resident_, it);
     return {};
   }
-  KERF_TRY(const auto arrays, arrays_of(data));
-  return upload(data, arrays);
+  KERF_TRY(auto arrays, arrays_of(data));
+  KERF_TRY_VOID(place(data.id, arrays));
+  if (const auto recipe = recipes_.find(data.id); recipe != recipes_.end()) {
+    KERF_TRY_VOID(draw_inputs(data.id, recipe->second));
+    KERF_TRY_VOID(run_oracle(data.id, recipe->second, arrays));
+  } else if (auto written = write_arrays(data.id, arrays); !written) {
+    lose_worker();  // answers may be outstanding
+    return written;
+  }
+  Writer seal;
+  seal.put(Command::data_seal).put(data.id).put(static_cast<std::uint64_t>(inputs()));
+  KERF_TRY_VOID(command(seal, "sealing a data set"));
+  Resident entry{data.id, 0, {}};
+  for (const auto& array : arrays) {
+    entry.bytes += array.bytes;
+    entry.sums.push_back(array.sum);
+  }
+  resident_.push_front(std::move(entry));
+  return {};
 }
 
-/// Fills `target` with bytes [at, at + bytes) of the array as it lies on the device.
-void CudaBench::write_piece(std::byte* target, const Array& array, std::uint64_t at, std::uint64_t bytes) {
+/// Fills `target` with bytes [at, at + bytes) of the array as it lies on the device; their part of its sum.
+std::uint64_t CudaBench::write_piece(std::byte* target, const Array& array, std::uint64_t second_key, std::uint64_t at,
+                                     std::uint64_t bytes) {
   const auto& tensor = *array.tensor;
   switch (array.form) {
-    case Array::Form::input: std::memcpy(target, tensor.bytes.data() + at, bytes); break;
+    case Array::Form::input: std::memcpy(target, tensor.bytes.data() + at, bytes); return 0;
     case Array::Form::expected:
-      write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key,
-                                  [&](auto i) { return expected_word(tensor, i); });
-      break;
+      return write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key, second_key,
+                                         [&](auto i) { return expected_word(tensor, i); });
     case Array::Form::narrow_bound:
-      write_masked<std::uint32_t>(target, at / 4, bytes / 4, array.key,
-                                  [&](auto i) { return bits<std::uint32_t>(rounded_up(tensor.as<double>()[i])); });
-      break;
+      return write_masked<std::uint32_t>(target, at / 4, bytes / 4, array.key, second_key, [&](auto i) {
+        return bits<std::uint32_t>(rounded_up(tensor.as<double>()[i]));
+      });
     case Array::Form::wide_bound:
-      write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key,
-                                  [&](auto i) { return bits<std::uint64_t>(tensor.as<double>()[i]); });
-      break;
+      return write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key, second_key,
+                                         [&](auto i) { return bits<std::uint64_t>(tensor.as<double>()[i]); });
   }
+  return 0;
 }
 
-Status CudaBench::write_arrays(std::uint64_t id, const std::vector<Array>& arrays) {
+Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
   // One half of the staging memory is filled while the other is copied.
   int pending = 0;
   std::uint64_t half = 0;
+  const auto second_key = derive("masks");
   const auto settle = [&](int most) -> Status {
     for (; pending > most; --pending) {
       KERF_TRY(const Reply reply, receive(kCommandLimit));
@@ -156,10 +191,10 @@ Status CudaBench::write_arrays(std::uint64_t id, const std::vector<Array>& array
     for (std::uint64_t at = 0; at < arrays[a].bytes; at += kHalf) {
       const auto bytes = std::min(kHalf, arrays[a].bytes - at);
       KERF_TRY_VOID(settle(1));
-      write_piece(worker_->staging() + half * kHalf, arrays[a], at, bytes);
+      arrays[a].sum += write_piece(worker_->staging() + half * kHalf, arrays[a], second_key, at, bytes);
       Writer request;
       request.put(Command::data_write).put(id).put<std::uint64_t>(a).put(at).put(half * kHalf).put(bytes);
-      KERF_TRY_VOID(send(request));
+      KERF_TRY_VOID(send(request.bytes()));
       ++pending;
       half = 1 - half;
     }
@@ -167,33 +202,20 @@ Status CudaBench::write_arrays(std::uint64_t id, const std::vector<Array>& array
   return settle(0);
 }
 
-Status CudaBench::upload(const oracle::DataSet& data, const std::vector<Array>& arrays) {
+Status CudaBench::place(std::uint64_t id, const std::vector<Array>& arrays) {
   std::uint64_t total = 0;
   Writer make;
-  make.put(Command::data_make).put(data.id).put<std::uint64_t>(arrays.size());
+  make.put(Command::data_make).put(id).put<std::uint64_t>(arrays.size());
   for (const auto& array : arrays) {
     make.put(array.bytes);
     total += array.bytes;
   }
   KERF_TRY_VOID(make_room(total));
   for (;;) {
-    KERF_TRY(const Reply reply, call(make, kCommandLimit));
-    if (reply.answer != Answer::out_of_memory || resident_.empty()) {
-      KERF_TRY_VOID(expect_ok(reply, "placing a data set"));
-      break;
-    }
+    KERF_TRY(const Reply reply, call(make.bytes(), kCommandLimit));
+    if (reply.answer != Answer::out_of_memory || resident_.empty()) return expect_ok(reply, "placing a data set");
     KERF_TRY_VOID(drop_data(resident_.back().id));
   }
-  if (auto written = write_arrays(data.id, arrays); !written) {
-    lose_worker();  // answers may be outstanding
-    return written;
-  }
-  Writer seal;
-  seal.put(Command::data_seal).put(data.id).put(static_cast<std::uint64_t>(inputs())).put<std::uint64_t>(arrays.size());
-  for (const auto& array : arrays) seal.put<std::uint64_t>(array.form == Array::Form::narrow_bound).put(array.key);
-  KERF_TRY_VOID(command(seal, "sealing a data set"));
-  resident_.push_front({data.id, total});
-  return {};
 }
 
 }  // namespace kerf::cuda

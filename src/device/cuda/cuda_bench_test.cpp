@@ -15,8 +15,10 @@
 
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/fake/fake_language.hpp"
+#include "device/device_oracle.hpp"
 #include "language/cuda_cpp/cuda_language.hpp"
 #include "oracle/compare.hpp"
+#include "oracle/inputs.hpp"
 
 namespace kerf {
 namespace {
@@ -31,6 +33,7 @@ struct Rig {
   std::unique_ptr<Language> language;
   std::unique_ptr<Device> device;
   std::string missing;
+  std::string broken;  ///< everything is there and it does not work
 };
 
 std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/exe"); }
@@ -76,7 +79,7 @@ Rig make_rig(bool fake) {
   if (device) {
     rig.device = *std::move(device);
   } else {
-    rig.missing = device.error().message;
+    rig.broken = device.error().message;
   }
   return rig;
 }
@@ -129,6 +132,7 @@ LaunchPlan plan(std::int64_t blocks, std::vector<std::string> args = {"x", "y"},
 class CudaBenchTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
+    ASSERT_EQ(rig(GetParam()).broken, "");
     if (!rig(GetParam()).device) GTEST_SKIP() << rig(GetParam()).missing;
   }
   static bool fake() { return GetParam(); }
@@ -262,10 +266,37 @@ TEST_P(CudaBenchTest, WritesBesideABufferBreakItsRedZone) {
   const auto before = judged(
       "extern \"C\" __global__ void k(float* x, float* y) {\n"
       "  const int i = blockIdx.x * 256 + threadIdx.x;\n"
-      "  if (i < n) y[i] = 2 * x[i] + 1;\n  if (i == 0) x[-16000] = 7;\n}\n",
+      "  if (i < n) y[i] = 2 * x[i] + 1;\n  if (i == 0) x[-200000] = 7;\n}\n",
       1003);
   EXPECT_EQ(before.broken_red_zones, std::vector<std::string>{"x"});
   EXPECT_TRUE(before.changed_inputs.empty());
+}
+
+TEST_P(CudaBenchTest, AWriteAMegabyteBehindABufferBreaksItsRedZoneAndTheOtherKernelsSurvive) {
+  constexpr std::int64_t n = 1003;
+  const auto data = affine_data(n);
+  auto bench = open(affine_layout(n));
+  const auto good = loaded(*bench, kAffine, plan(4), {{"n", n}});
+  const auto bad = loaded(*bench,
+                          "extern \"C\" __global__ void k(const float* x, float* y) {\n"
+                          "  const int i = blockIdx.x * 256 + threadIdx.x;\n"
+                          "  if (i < n) y[i] = 2 * x[i] + 1;\n  if (i == 0) y[n + (1 << 18)] = 1;\n}\n",
+                          plan(4), {{"n", n}});
+  stage(*bench, 0, data);
+  timed(*bench, bad);
+  const auto report = check(*bench, 0, data);
+  EXPECT_EQ(report.outputs.at(0).wrong, 0);
+  EXPECT_EQ(report.broken_red_zones, std::vector<std::string>{"y"});
+  EXPECT_TRUE(bench->read_output(0, 0));
+  bench->unload(bad);
+  const auto next = loaded(*bench, kAffine, plan(4), {{"n", n}});  // in a fresh worker, which has `good` too
+  for (const auto kernel : {good, next}) {
+    stage(*bench, 0, data);
+    timed(*bench, kernel);
+    const auto clean = check(*bench, 0, data);
+    EXPECT_EQ(clean.outputs.at(0).wrong, 0);
+    EXPECT_TRUE(clean.broken_red_zones.empty());
+  }
 }
 
 TEST_P(CudaBenchTest, AChangedInputIsNamed) {
@@ -515,6 +546,136 @@ TEST_P(CudaCompareTest, AgreesWithTheJudgesComparisonInEveryType) {
   }
 }
 
+/// An oracle for y = 2 x + 1 (f32) and z = x > 0 (bool), and honest kernels for both.
+class CudaOracleTest : public CudaBenchTest {
+ protected:
+  static constexpr std::int64_t n = 5003;
+  static ProblemLayout layout() {
+    return {{{"x", DType::f32, {n}, BufferRole::input},
+             {"y", DType::f32, {n}, BufferRole::output},
+             {"z", DType::boolean, {n}, BufferRole::output}},
+            1};
+  }
+  DeviceRecipe recipe(std::uint64_t seed, oracle::Family family) {
+    DeviceRecipe recipe;
+    recipe.inputs.push_back({family, std::nullopt, seed});
+    recipe.constants = {{"n", n}};
+    recipe.oracle = compiled(
+        "extern \"C\" __global__ void o(const float* x, double* s, double* y, double* yb, unsigned char* z, double* "
+        "zb) {\n"
+        "  const int i = blockIdx.x * 256 + threadIdx.x;\n  if (i >= n) return;\n  s[i] = 2.0 * x[i];\n"
+        "  y[i] = s[i] + 1;\n  yb[i] = 6e-8 * (fabs(y[i]) + 1);\n  z[i] = x[i] > 0;\n  zb[i] = 0;\n}\n",
+        recipe.constants);
+    recipe.plan = plan((n + 255) / 256, {"x", "s", "y", "y!bound", "z", "z!bound"}, "o");
+    recipe.plan.scratch.push_back({"s", DType::f64, {Dim(n)}});
+    return recipe;
+  }
+  static constexpr const char* kHonest =
+      "extern \"C\" __global__ void k(const float* x, float* y, unsigned char* z) {\n"
+      "  const int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < n) { y[i] = 2 * x[i] + 1; z[i] = x[i] > 0; }\n}\n";
+};
+
+TEST_P(CudaOracleTest, ADataSetMadeOnTheDeviceJudgesLikeOneThatWasBrought) {
+  auto bench = open(layout());
+  auto* maker = dynamic_cast<DeviceOracle*>(bench.get());
+  ASSERT_NE(maker, nullptr);
+  oracle::DataSet data;
+  data.id = next_id();
+  const auto made = maker->make_on_device(data, recipe(17, oracle::Family::spikes));
+  ASSERT_TRUE(made) << made.error().message;
+  const auto launch = plan((n + 255) / 256, {"x", "y", "z"});
+  const auto good = loaded(*bench, kHonest, launch, {{"n", n}});
+  const auto bad = loaded(*bench,
+                          "extern \"C\" __global__ void k(const float* x, float* y, unsigned char* z) {\n"
+                          "  const int i = blockIdx.x * 256 + threadIdx.x;\n"
+                          "  if (i < n) { y[i] = i == 4000 ? 0.0f : 2 * x[i] + 1; z[i] = i == 3 ? 2 : x[i] > 0; }\n}\n",
+                          launch, {{"n", n}});
+  stage(*bench, 0, data);
+  timed(*bench, good);
+  auto report = check(*bench, 0, data);
+  ASSERT_EQ(report.outputs.size(), 2u);
+  EXPECT_EQ(report.outputs[0].compared, n);
+  EXPECT_EQ(report.outputs[0].wrong, 0);
+  EXPECT_EQ(report.outputs[1].wrong, 0);
+  stage(*bench, 0, data);
+  timed(*bench, bad);
+  report = check(*bench, 0, data);
+  EXPECT_EQ(report.outputs[0].wrong, 1);
+  EXPECT_EQ(report.outputs[0].worst, 4000);
+  EXPECT_EQ(report.outputs[1].wrong, 1);
+  const auto drawn = oracle::draw({"x", DType::f32, {Dim(n)}}, {}, oracle::Family::spikes, std::nullopt, 17);
+  ASSERT_TRUE(drawn);
+  EXPECT_EQ(report.outputs[0].worst_expected, 2.0 * static_cast<double>(drawn->as<float>()[4000]) + 1);
+  EXPECT_GT(report.outputs[0].worst_bound, 0);
+}
+
+TEST_P(CudaOracleTest, TheRecipeIsFollowedAgainInAFreshWorker) {
+  auto bench = open(layout());
+  auto* maker = dynamic_cast<DeviceOracle*>(bench.get());
+  oracle::DataSet data;
+  data.id = next_id();
+  ASSERT_TRUE(maker->make_on_device(data, recipe(3, oracle::Family::normal)));
+  const auto launch = plan((n + 255) / 256, {"x", "y", "z"});
+  const auto bad =
+      loaded(*bench, "extern \"C\" __global__ void k(const float* x, float* y, unsigned char* z) { *(int*)8 = 1; }",
+             launch, {});
+  EXPECT_TRUE(std::holds_alternative<Fault>(run(*bench, bad)));
+  const auto good = loaded(*bench, kHonest, launch, {{"n", n}});
+  stage(*bench, 0, data);
+  timed(*bench, good);
+  EXPECT_EQ(check(*bench, 0, data).outputs.at(0).wrong, 0);
+  maker->forget(data.id);
+  EXPECT_FALSE(bench->stage(0, data, Poison::a));
+}
+
+TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i32, DType::i64, DType::boolean}) {
+    const ProblemLayout copy{{{"x", dtype, {n}, BufferRole::input}, {"y", dtype, {n}, BufferRole::output}}, 1};
+    auto bench = open(copy);
+    auto* maker = dynamic_cast<DeviceOracle*>(bench.get());
+    const auto bytes = n * static_cast<std::int64_t>(dtype_size(dtype));
+    const auto oracle_code = compiled("extern \"C\" __global__ void o(const void* x, void* y, double* b) {}", {});
+    const auto kernel = loaded(*bench,
+                               "extern \"C\" __global__ void k(const unsigned char* x, unsigned char* y) {\n"
+                               "  const int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < m) y[i] = x[i];\n}\n",
+                               plan(bytes / 256 + 1), {{"m", bytes}});
+    using Kind = InputDistribution::Kind;
+    std::vector<DeviceDraw> draws;
+    for (const auto family : oracle::kAllFamilies) draws.push_back({family, std::nullopt, 5});
+    for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
+      InputDistribution given;
+      given.kind = kind;
+      given.a = -3.7;
+      given.b = 9.1;
+      if (kind == Kind::integers) given.a = -2, given.b = 5;
+      draws.push_back({oracle::Family::normal, given, 99});
+    }
+    for (const auto& draw : draws) {
+      oracle::DataSet data;
+      data.id = next_id();
+      DeviceRecipe recipe;
+      recipe.inputs = {draw};
+      recipe.oracle = oracle_code;
+      recipe.plan = plan(1, {"x", "y", "y!bound"}, "o", 32);
+      const auto made = maker->make_on_device(data, std::move(recipe));
+      ASSERT_TRUE(made) << made.error().message;
+      stage(*bench, 0, data);
+      timed(*bench, kernel);
+      const auto here = bench->read_output(0, 0);
+      const auto there = oracle::draw({"x", dtype, {Dim(n)}}, {}, draw.family, draw.given, draw.seed);
+      ASSERT_TRUE(here && there);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n) && here->bytes != there->bytes; ++i) {
+        const auto size = dtype_size(dtype);
+        if (std::memcmp(here->bytes.data() + i * size, there->bytes.data() + i * size, size) == 0) continue;
+        ADD_FAILURE() << dtype_name(dtype) << ", draw " << (&draw - draws.data()) << ", element " << i << ": "
+                      << load_element(dtype, here->bytes.data(), i) << " here, "
+                      << load_element(dtype, there->bytes.data(), i) << " on the host";
+        break;
+      }
+    }
+  }
+}
+
 class GpuTimingTest : public CudaBenchTest {};
 
 TEST_P(GpuTimingTest, ACopyOf64MegabytesTakesWhatMemoryTakes) {
@@ -599,6 +760,7 @@ INSTANTIATE_TEST_SUITE_P(On, GpuTimingTest, testing::Values(kFake), rig_name);
 #endif
 INSTANTIATE_TEST_SUITE_P(On, CudaBenchTest, testing::Values(kFake), rig_name);
 INSTANTIATE_TEST_SUITE_P(On, CudaCompareTest, testing::Values(kFake), rig_name);
+INSTANTIATE_TEST_SUITE_P(On, CudaOracleTest, testing::Values(kFake), rig_name);
 
 }  // namespace
 }  // namespace kerf

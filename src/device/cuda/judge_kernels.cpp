@@ -20,7 +20,7 @@ struct Partial {
   u64 compared, wrong, squares;
   double sum_squares, worst_ratio;
   u64 worst;
-  double worst_actual;
+  double worst_actual, worst_expected, worst_bound;
   u64 expected_sum, bound_sum;
 };
 
@@ -31,6 +31,8 @@ __device__ __forceinline__ u64 mix(u64 x) {
   return x ^ (x >> 31);
 }
 __device__ __forceinline__ u64 weight(u64 key, u64 index) { return mix(key + index) | 1; }
+// Two keys, so that a known value gives away neither: the inner mix cannot be undone without the second key.
+__device__ __forceinline__ u64 mask_word(u64 key, u64 second, u64 index) { return mix(mix(key + index) ^ second); }
 __device__ __forceinline__ u8 red_byte(u64 key, u64 address) {
   return (u8)(mix(key ^ (address & ~7ull)) >> (8 * (address & 7)));
 }
@@ -47,24 +49,27 @@ __device__ u64 block_sum(u64 value) {
   return sums[0];
 }
 
-__device__ u64 run_job(const Job& job, u64 first, u64 stride) {
+// The keyed sum of an array takes its 64-bit words, then what is left as bytes.
+__device__ u64 run_job(const Job& job, u64 key, u64 sum_key, u64 first, u64 stride) {
   u64 result = 0;
-  const u64 vectors = job.bytes / 16;
+  const u64 vectors = job.bytes / 16, salt = mix(sum_key + job.value);
   ulonglong2* target = (ulonglong2*)job.target;
   const ulonglong2* source = (const ulonglong2*)job.source;
   u8* target_tail = (u8*)job.target + vectors * 16;
   const u8* source_tail = (const u8*)job.source + vectors * 16;
   const u64 tail = job.bytes % 16;
+  // Red zones start wherever the buffer ends.
+  const u64 word_begin = (job.target + 7) & ~7ull, end = job.target + job.bytes;
   switch (job.kind) {
     case 0:
       for (u64 i = first; i < vectors; i += stride) {
         const ulonglong2 v = source[i];
         target[i] = v;
-        result += v.x * weight(job.value, 2 * i) + v.y * weight(job.value, 2 * i + 1);
+        result += v.x * weight(salt, 2 * i) + v.y * weight(salt, 2 * i + 1);
       }
       for (u64 i = first; i < tail; i += stride) {
         target_tail[i] = source_tail[i];
-        result += source_tail[i] * weight(job.value, 2 * vectors + i);
+        result += source_tail[i] * weight(salt, 2 * vectors + i);
       }
       break;
     case 1: {
@@ -74,7 +79,8 @@ __device__ u64 run_job(const Job& job, u64 first, u64 stride) {
       break;
     }
     case 2:
-      for (u64 i = first; i < job.bytes; i += stride) ((u8*)job.target)[i] = red_byte(job.value, job.target + i);
+      for (u64 at = word_begin + 8 * first; at + 8 <= end; at += 8 * stride) *(u64*)at = mix(key ^ at);
+      for (u64 at = job.target + first; at < word_begin && at < end; at += stride) *(u8*)at = red_byte(key, at);
       break;
     case 3:
       for (u64 i = first; i < vectors; i += stride) {
@@ -84,27 +90,27 @@ __device__ u64 run_job(const Job& job, u64 first, u64 stride) {
       for (u64 i = first; i < tail; i += stride) result += target_tail[i] != source_tail[i];
       break;
     case 4:
-      for (u64 i = first; i < job.bytes; i += stride) result += ((u8*)job.target)[i] != red_byte(job.value, job.target + i);
+      for (u64 at = word_begin + 8 * first; at + 8 <= end; at += 8 * stride) result += *(const u64*)at != mix(key ^ at);
+      for (u64 at = job.target + first; at < word_begin && at < end; at += stride) result += *(const u8*)at != red_byte(key, at);
       break;
     case 5:
       for (u64 i = first; i < vectors; i += stride) {
         const ulonglong2 v = target[i];
-        result += v.x * weight(job.value, 2 * i) + v.y * weight(job.value, 2 * i + 1);
+        result += v.x * weight(salt, 2 * i) + v.y * weight(salt, 2 * i + 1);
       }
-      if (tail >= 8 && first == 0) result += *(const u64*)target_tail * weight(job.value, 2 * vectors);
-      break;
-    case 6:
-      for (u64 i = first; i < job.bytes / 4; i += stride) result += ((const u32*)job.target)[i] * weight(job.value, i);
+      for (u64 i = first; i < tail; i += stride) result += target_tail[i] * weight(salt, 2 * vectors + i);
       break;
   }
   return result;
 }
 
-extern "C" __global__ void __launch_bounds__(256) kerf_jobs(const Job* jobs, u64 count, u64* results) {
+// The keys are arguments and not part of the list, so that they do not stay in memory.
+extern "C" __global__ void __launch_bounds__(256) kerf_jobs(const Job* jobs, u64 count, u64* results, u64 red_key,
+                                                           u64 sum_key) {
   const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
   for (u64 j = 0; j < count; ++j) {
     const Job job = jobs[j];
-    const u64 result = run_job(job, first, stride);
+    const u64 result = run_job(job, red_key, sum_key, first, stride);
     if (job.kind == 1 || job.kind == 2) continue;
     if (job.kind == 3 || job.kind == 4) {  // rarely anything
       if (result) atomicAdd(results + j, result);
@@ -198,16 +204,18 @@ __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
     into.worst_ratio = part.worst_ratio;
     into.worst = part.worst;
     into.worst_actual = part.worst_actual;
+    into.worst_expected = part.worst_expected;
+    into.worst_bound = part.worst_bound;
   }
 }
 
 template <class T>
 __device__ Partial compare(const void* actual, const u64* expected, const void* bound, bool wide, u64 count, u64 expected_key,
-                           u64 bound_key, bool nan_is_free, u64 first, u64 stride) {
-  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0};
+                           u64 bound_key, u64 second_key, bool nan_is_free, u64 first, u64 stride) {
+  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0};
   for (u64 i = first; i < count; i += stride) {
-    const u64 expected_mask = mix(expected_key + i), masked = expected[i];
-    const u64 bound_mask = mix(bound_key + i);
+    const u64 expected_mask = mask_word(expected_key, second_key, i), masked = expected[i];
+    const u64 bound_mask = mask_word(bound_key, second_key, i);
     part.expected_sum += masked * (expected_mask | 1);
     double limit;
     if (wide) {
@@ -238,18 +246,28 @@ __device__ Partial compare(const void* actual, const u64* expected, const void* 
       part.squares += 1;
     }
   }
-  if (part.worst != ~0ull) part.worst_actual = (double)T::load(actual, part.worst);
+  if (part.worst != ~0ull) {
+    const u64 i = part.worst, word = expected[i] ^ mask_word(expected_key, second_key, i);
+    const u64 mask = mask_word(bound_key, second_key, i);
+    part.worst_actual = (double)T::load(actual, i);
+    part.worst_expected = T::integer ? (double)(long long)word : real(word);
+    part.worst_bound = wide ? real(((const u64*)bound)[i] ^ mask) : __uint_as_float(((const u32*)bound)[i] ^ (u32)mask);
+  }
   return part;
 }
 
 extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const void* actual, const u64* expected,
                                                                const void* bound, u64 wide, u64 count, u64 expected_key,
-                                                               u64 bound_key, u64 nan_is_free, Partial* partials) {
+                                                               u64 bound_key, u64 second_key, u64 nan_is_free,
+                                                               Partial* partials) {
   __shared__ Partial parts[256];
   const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
   Partial part;
 #define KERF_CASE(number, type) \
-  case number: part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, nan_is_free, first, stride); break
+  case number:                                                                                                         \
+    part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, second_key, nan_is_free, first, \
+                         stride);                                                                                      \
+    break
   switch (dtype) {
     KERF_CASE(0, F32);
     KERF_CASE(1, F16);
@@ -283,6 +301,16 @@ extern "C" __global__ void kerf_delay(u64 nanoseconds) {
   }
 }
 
+#ifndef KERF_NO_DYNAMIC_SHARED
+// Leaves noise in all shared memory of a multiprocessor: what an earlier launch left there is no memory of calls.
+extern "C" __global__ void kerf_scrub(u64 seed, u64 words) {
+  extern __shared__ u64 noise[];
+  for (u64 i = threadIdx.x; i < words; i += blockDim.x) ((volatile u64*)noise)[i] = mix(seed + i);
+}
+#else
+extern "C" __global__ void kerf_scrub(u64, u64) {}
+#endif
+
 // Shows that the context still works.
 extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(value); }
 )";
@@ -291,9 +319,11 @@ extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(va
 
 std::string judge_source() {
   return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n", oracle::kBoundFactor, oracle::tolerance(0)) +
-         kSource;
+         kSource + judge_oracle_source();
 }
 
-std::vector<std::string> judge_entry_points() { return {"kerf_jobs", "kerf_compare", "kerf_delay", "kerf_probe"}; }
+std::vector<std::string> judge_entry_points() {
+  return {"kerf_jobs", "kerf_compare", "kerf_delay", "kerf_probe", "kerf_draw", "kerf_mask", "kerf_scrub"};
+}
 
 }  // namespace kerf::cuda

@@ -11,19 +11,19 @@ namespace kerf::cuda {
 /// One piece of work of `kerf_jobs`; addresses are device addresses.
 struct Job {
   enum Kind : std::uint64_t {
-    copy = 0,        ///< source to target; result: keyed sum of what was read
-    fill = 1,        ///< target with the 16-bit pattern `value`
-    red_fill = 2,    ///< target with the address-keyed red-zone pattern
-    same = 3,        ///< result: number of 8-byte words (and tail bytes) in which target and source differ
-    red_check = 4,   ///< result: number of bytes that differ from the red-zone pattern
-    sum = 5,         ///< result: keyed sum of target as 64-bit words
-    sum_narrow = 6,  ///< result: the same over 32-bit words
+    copy = 0,       ///< source to target; result: keyed sum of what was read
+    fill = 1,       ///< target with the 16-bit pattern `value`
+    red_fill = 2,   ///< target with the address-keyed red-zone pattern
+    same = 3,       ///< result: number of 8-byte words (and tail bytes) in which target and source differ
+    red_check = 4,  ///< result: number of words (and bytes) that differ from the red-zone pattern
+    sum = 5,        ///< result: keyed sum of target
   };
   std::uint64_t kind = 0;
   std::uint64_t target = 0;  ///< 16-byte aligned except for red zones
   std::uint64_t source = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t value = 0;  ///< fill: the pattern; sums and copies: the key of the sum; red zones: their key
+  std::uint64_t value =
+      0;  ///< fill: the pattern; sums and copies: which sum; nothing secret, the list lies in device memory
 };
 
 /// What one block of `kerf_compare` saw.
@@ -32,14 +32,20 @@ struct ComparePartial {
   double sum_squares = 0;
   double worst_ratio = -1;
   std::uint64_t worst = ~0ull;  ///< flat index; all ones: none compared
-  double worst_actual = 0;
-  std::uint64_t expected_sum = 0;  ///< keyed sums of the masked data, to be compared with those taken at upload
+  double worst_actual = 0, worst_expected = 0, worst_bound = 0;
+  std::uint64_t expected_sum = 0;  ///< keyed sums of the masked data, which the judge compares with its own
   std::uint64_t bound_sum = 0;
 };
 
+/// What `kerf_draw` draws: 0 to 6 are oracle::Family, then InputDistribution::Kind, then what integer dtypes get.
+inline constexpr std::uint64_t kDrawGiven = 16, kDrawBools = 32, kDrawIntegers = 33;
+/// What `kerf_mask` writes.
+inline constexpr std::uint64_t kMaskExpected = 0, kMaskNarrowBound = 1, kMaskWideBound = 2;
+
 inline constexpr int kThreads = 256;  ///< per block, of every judge kernel
 
-std::string judge_source();
+std::string judge_source();         ///< all of it
+const char* judge_oracle_source();  ///< the part that makes data sets on the device
 std::vector<std::string> judge_entry_points();
 
 }  // namespace kerf::cuda

@@ -32,10 +32,10 @@ std::uint64_t bytes_of(const BufferSpec& buffer) {
   return bytes;
 }
 
-Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants, const ProblemLayout& layout) {
+Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
+                                  const std::vector<std::string>& buffers) {
   PlanNumbers numbers;
-  std::vector<std::string> names;
-  for (const auto& buffer : layout.buffers) names.push_back(buffer.name);
+  std::vector<std::string> names = buffers;
   for (const auto& scratch : plan.scratch) {
     KERF_TRY(const auto count,
              extent(element_count(scratch.shape), constants, fmt::format("the size of scratch '{}'", scratch.name)));

@@ -19,7 +19,9 @@ struct PlanNumbers {
 
 /// Names and extents resolved. Negative extents are an error with Errc::tool_failed: the candidate's fault, not the
 /// caller's.
-Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants, const ProblemLayout& layout);
+/// `buffers` are the names that come before scratch in the numbering of arguments.
+Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
+                                  const std::vector<std::string>& buffers);
 
 std::uint64_t bytes_of(const BufferSpec& buffer);
 

@@ -12,19 +12,21 @@
 namespace kerf::cuda {
 
 enum class Command : std::uint32_t {
-  setup,       ///< text cubin of the judge's kernels, u64 staging bytes; descriptor: memfd -> (nothing)
-  layout,      ///< u64 key, slots, buffers (u64 bytes each) -> (nothing); forgets everything before it
-  data_make,   ///< u64 id, arrays (u64 bytes each) -> (nothing)
-  data_write,  ///< u64 id, array, offset, staging offset, bytes -> (nothing)
-  data_seal,   ///< u64 id, u64 inputs, arrays' (u64 narrow, u64 key) -> (nothing): takes the keyed sums
-  data_drop,   ///< u64 id -> (nothing)
-  load,        ///< u64 handle, text cubin, scratch (u64 bytes each), LaunchNumbers... -> (nothing)
-  unload,      ///< u64 handle -> (nothing)
-  stage,       ///< u64 slot, u64 id, u64 inputs, u64 poison -> (nothing), or `spoiled`
-  run,         ///< u64 handle, u64 slots... -> f64 device microseconds, f64 delay microseconds
-  check,  ///< u64 slot, u64 id, u64 inputs, u64 nan_is_free, per output CompareRequest -> CheckAnswer, or `spoiled`
-  read,   ///< u64 slot, buffer, offset, staging offset, bytes -> (nothing)
-  reset,  ///< frees everything but the judge's kernels -> (nothing)
+  setup,        ///< text cubin of the judge's kernels, u64 staging bytes; descriptor: memfd -> (nothing)
+  layout,       ///< u64 red key, sum key, slots, buffers (u64 bytes each) -> (nothing); forgets everything before it
+  data_make,    ///< u64 id, arrays (u64 bytes each) -> (nothing)
+  data_write,   ///< u64 id, array, offset, staging offset, bytes -> (nothing)
+  data_seal,    ///< u64 id, u64 inputs -> (nothing): takes the keyed sums
+  data_drop,    ///< u64 id -> (nothing)
+  data_draw,    ///< u64 id, array, dtype, count, seed, form, f64 a, b -> (nothing): an input, drawn on the device
+  data_oracle,  ///< u64 id, u64 inputs, text cubin, scratch, LaunchNumbers..., outputs (OracleOutput) -> u64 sums
+  load,         ///< u64 handle, text cubin, scratch (u64 bytes each), LaunchNumbers... -> (nothing)
+  unload,       ///< u64 handle -> (nothing)
+  stage,        ///< u64 slot, u64 id, u64 inputs, u64 poison -> (nothing), or `spoiled`
+  run,          ///< u64 handle, u64 slots... -> f64 device microseconds, f64 delay microseconds
+  check,        ///< u64 slot, u64 id, u64 inputs, u64 nan_is_free, per output CompareRequest -> CheckAnswer
+  read,         ///< u64 slot, buffer, offset, staging offset, bytes -> (nothing)
+  reset,        ///< frees everything but the judge's kernels -> (nothing)
 };
 
 enum class Answer : std::uint32_t {
@@ -66,6 +68,9 @@ inline LaunchNumbers read_launch(worker::Reader& in) {
 inline std::uint64_t expected_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output; }
 inline std::uint64_t bound_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output + 1; }
 
-inline constexpr std::uint64_t kRedZone = 64 << 10;  ///< bytes on either side of every buffer
+/// Bytes before every buffer; behind it at least as many, up to a whole number of pages, so that all memory that is
+/// mapped around a buffer is red zone.
+inline constexpr std::uint64_t kRedZone = 1 << 20;
+inline constexpr std::uint64_t kPage = 2 << 20;  ///< of device memory
 
 }  // namespace kerf::cuda

@@ -41,6 +41,10 @@ Status Session::setup(std::string_view judge_cubin, void* staging, std::uint64_t
   KERF_CUDA(driver_, cuModuleGetFunction, &compare_, module, "kerf_compare");
   KERF_CUDA(driver_, cuModuleGetFunction, &delay_, module, "kerf_delay");
   KERF_CUDA(driver_, cuModuleGetFunction, &probe_, module, "kerf_probe");
+  KERF_CUDA(driver_, cuModuleGetFunction, &draw_, module, "kerf_draw");
+  KERF_CUDA(driver_, cuModuleGetFunction, &mask_, module, "kerf_mask");
+  KERF_CUDA(driver_, cuModuleGetFunction, &scrub_, module, "kerf_scrub");
+  KERF_CUDA(driver_, cuFuncSetAttribute, scrub_, kFunctionMaxDynamicShared, max_shared_);
   // Pinned pages copy several times faster; without them it works too, so a refusal is no error.
   (void)driver_.cuMemHostRegister_v2(staging, staging_bytes, 0);
   staging_ = static_cast<std::byte*>(staging);
@@ -62,8 +66,9 @@ Result<CUdeviceptr> Session::allocate(std::uint64_t bytes) {
 }
 
 Result<Zone> Session::allocate_zone(std::uint64_t bytes) {
-  KERF_TRY(const CUdeviceptr base, allocate(bytes + 2 * kRedZone));
-  return Zone{base, bytes};
+  Zone zone{0, bytes};
+  KERF_TRY(zone.base, allocate(zone.total()));
+  return zone;
 }
 
 void Session::free_all(std::vector<Zone>& zones) {
@@ -78,9 +83,11 @@ void Session::reset() {
   slots_.clear();
 }
 
-Status Session::layout(std::uint64_t key, std::uint64_t slots, const std::vector<std::uint64_t>& buffers) {
+Status Session::layout(std::uint64_t red_key, std::uint64_t sum_key, std::uint64_t slots,
+                       const std::vector<std::uint64_t>& buffers) {
   reset();
-  key_ = key;
+  red_key_ = red_key;
+  sum_key_ = sum_key;
   std::vector<Job> jobs;
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     slots_.emplace_back();
@@ -137,23 +144,17 @@ Status Session::data_write(std::uint64_t id, std::uint64_t array, std::uint64_t 
   return {};
 }
 
-Status Session::data_seal(std::uint64_t id, std::uint64_t inputs,
-                          const std::vector<std::pair<bool, std::uint64_t>>& arrays) {
-  KERF_TRY(auto* made, resident(id));
-  if (arrays.size() != made->size()) return fail(Errc::invalid_input, "a seal for other arrays");
+Status Session::data_seal(std::uint64_t id, std::uint64_t inputs) {
+  KERF_TRY(auto* arrays, resident(id));
   std::vector<Job> jobs;
-  for (std::size_t i = 0; i < made->size(); ++i) {
-    const auto& array = (*made)[i];
-    const auto [narrow, key] = arrays[i];
-    // An input's sum is the one that copying it yields, so it is copied onto itself here.
-    const auto kind = i < inputs ? Job::copy : narrow ? Job::sum_narrow : Job::sum;
-    jobs.push_back({kind, array.data, array.data, array.bytes, key});
+  for (std::size_t i = 0; i < arrays->size(); ++i) {
+    auto& array = (*arrays)[i];
+    array.salt = id * 1024 + i;
+    jobs.push_back({Job::sum, array.data, 0, array.bytes, array.salt});
   }
+  if (inputs > arrays->size()) return fail(Errc::invalid_input, "more inputs than arrays");
   KERF_TRY(const auto sums, run_jobs(jobs));
-  for (std::size_t i = 0; i < made->size(); ++i) {
-    (*made)[i].sum = sums[i];
-    if (i < inputs) (*made)[i].key = arrays[i].second;
-  }
+  for (std::size_t i = 0; i < arrays->size(); ++i) (*arrays)[i].sum = sums[i];
   return {};
 }
 

@@ -22,6 +22,7 @@ struct Zone {
   CUdeviceptr base = 0;
   std::uint64_t bytes = 0;
   CUdeviceptr data() const { return base + kRedZone; }
+  std::uint64_t total() const { return (bytes + 2 * kRedZone + kPage - 1) / kPage * kPage; }
 };
 
 struct LoadedLaunch {
@@ -39,8 +40,8 @@ struct LoadedKernel {
 struct ResidentArray {
   CUdeviceptr data = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t key = 0;  ///< of an input's keyed sum; those of expected values and bounds are not kept here
-  std::uint64_t sum = 0;  ///< taken when it was sealed
+  std::uint64_t salt = 0;  ///< of its keyed sum
+  std::uint64_t sum = 0;   ///< taken when it was sealed
 };
 
 struct RunTimes {
@@ -53,14 +54,36 @@ struct CompareRequest {
   std::uint64_t dtype = 0;
   std::uint64_t count = 0;
   std::uint64_t wide_bound = 0;
-  std::uint64_t expected_key = 0, bound_key = 0;
+  std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;
+};
+
+struct DrawRequest {
+  std::uint64_t dtype = 0, count = 0, seed = 0;
+  std::uint64_t form = 0;  ///< see kDrawGiven
+  double a = 0, b = 0;
+};
+
+struct OracleOutput {
+  std::uint64_t dtype = 0;  ///< of what the oracle writes
+  std::uint64_t count = 0;
+  std::uint64_t wide_bound = 0;
+  std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;
+};
+
+/// Trusted code that computes a data set's expected values and bounds. Arguments of its launches: the inputs, the
+/// outputs, their bounds, scratch.
+struct OracleRequest {
+  std::uint64_t id = 0, inputs = 0;
+  std::string cubin;
+  std::vector<std::uint64_t> scratch;
+  std::vector<LaunchNumbers> launches;
+  std::vector<OracleOutput> outputs;
 };
 
 struct CheckAnswer {
-  bool spoiled = false;                       ///< the data set was; the rest says nothing then
-  std::vector<ComparePartial> outputs;        ///< whole outputs
-  std::vector<std::uint64_t> changed_inputs;  ///< buffer indices
-  std::vector<std::uint64_t> broken_buffers;  ///< buffer indices with broken red zones
+  std::vector<ComparePartial> outputs;                                  ///< whole outputs
+  std::vector<std::uint64_t> changed_inputs;                            ///< buffer indices
+  std::vector<std::uint64_t> broken_buffers;                            ///< buffer indices with broken red zones
   std::vector<std::pair<std::uint64_t, std::uint64_t>> broken_scratch;  ///< (handle, index)
 };
 
@@ -71,14 +94,18 @@ class Session {
   static Result<Session> create(const std::string& driver_library, int device);
 
   Status setup(std::string_view judge_cubin, void* staging, std::uint64_t staging_bytes);
-  Status layout(std::uint64_t key, std::uint64_t slots, const std::vector<std::uint64_t>& buffers);
+  Status layout(std::uint64_t red_key, std::uint64_t sum_key, std::uint64_t slots,
+                const std::vector<std::uint64_t>& buffers);
   void reset();
 
   Status data_make(std::uint64_t id, const std::vector<std::uint64_t>& arrays);
   Status data_write(std::uint64_t id, std::uint64_t array, std::uint64_t offset, std::uint64_t staging_offset,
                     std::uint64_t bytes);
-  Status data_seal(std::uint64_t id, std::uint64_t inputs, const std::vector<std::pair<bool, std::uint64_t>>& arrays);
+  Status data_seal(std::uint64_t id, std::uint64_t inputs);
   void data_drop(std::uint64_t id);
+  Status data_draw(std::uint64_t id, std::uint64_t array, const DrawRequest& request);
+  /// Keyed sums of each output's masked expected values and bounds.
+  Result<std::vector<std::uint64_t>> data_oracle(const OracleRequest& request);
 
   Status load(std::uint64_t handle, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
               std::vector<LaunchNumbers> launches);
@@ -99,13 +126,21 @@ class Session {
   Result<const Zone*> buffer(std::uint64_t slot, std::uint64_t index) const;
   Result<std::vector<ResidentArray>*> resident(std::uint64_t id);
 
-  Result<LoadedLaunch> prepare(CUmodule module, LaunchNumbers numbers, std::size_t scratch) const;
+  Result<LoadedLaunch> prepare(CUmodule module, LaunchNumbers numbers, std::size_t buffers) const;
   Status check_resources(CUfunction function, const LaunchNumbers& launch) const;
-  Status check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t scratch) const;
-  Status enqueue(const LoadedKernel& kernel, std::uint64_t slot);
+  Status check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t buffers) const;
+  Status enqueue(const LoadedKernel& kernel, const std::vector<CUdeviceptr>& buffers);
+  Status load_into(LoadedKernel& kernel, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
+                   std::vector<LaunchNumbers> launches, std::size_t buffers);
+  void free_kernel(LoadedKernel& kernel);
+  Result<std::vector<std::uint64_t>> run_oracle(const OracleRequest& request, LoadedKernel& kernel,
+                                                std::vector<CUdeviceptr>& temporary);
+  unsigned blocks_for(std::uint64_t elements) const;
   Status probe();
+  Status scrub();
 
-  Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments);
+  Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments,
+                    unsigned shared_bytes = 0);
   Status enqueue_jobs(const std::vector<Job>& jobs);
   Result<std::vector<std::uint64_t>> run_jobs(const std::vector<Job>& jobs);
   void red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone) const;
@@ -119,12 +154,14 @@ class Session {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent before_delay_ = nullptr, begin_ = nullptr, end_ = nullptr;
-  CUfunction jobs_ = nullptr, compare_ = nullptr, delay_ = nullptr, probe_ = nullptr;
+  CUfunction jobs_ = nullptr, compare_ = nullptr, delay_ = nullptr, probe_ = nullptr, draw_ = nullptr, mask_ = nullptr,
+             scrub_ = nullptr;
   CUdeviceptr work_ = 0;  // jobs, results, partials; `pinned_` mirrors it in host memory
   std::byte* pinned_ = nullptr;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
-  std::uint64_t key_ = 0;  // of the red zones
+  std::uint64_t red_key_ = 0, sum_key_ = 0;
+  std::uint64_t scrubs_ = 0;
   std::vector<std::vector<Zone>> slots_;
   std::map<std::uint64_t, std::vector<ResidentArray>> data_;
   std::map<std::uint64_t, LoadedKernel> kernels_;

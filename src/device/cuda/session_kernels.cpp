@@ -61,10 +61,9 @@ Status Session::check_resources(CUfunction function, const LaunchNumbers& launch
   return {};
 }
 
-Status Session::check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t scratch) const {
-  const std::size_t buffers = slots_.empty() ? 0 : slots_.front().size();
+Status Session::check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t buffers) const {
   for (const auto argument : launch.args) {
-    if (argument >= buffers + scratch) return fail(Errc::invalid_input, "a launch argument that is no buffer");
+    if (argument >= buffers) return fail(Errc::invalid_input, "a launch argument that is no buffer");
   }
   if (launch.args.size() > kMostArguments) return fail(Errc::invalid_input, "too many launch arguments");
   if (!driver_.cuFuncGetParamInfo) return {};
@@ -85,7 +84,7 @@ Status Session::check_arguments(CUfunction function, const LaunchNumbers& launch
   return {};
 }
 
-Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, std::size_t scratch) const {
+Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, std::size_t buffers) const {
   KERF_TRY_VOID(check_extents(numbers));
   CUfunction function = nullptr;
   const int error = driver_.cuModuleGetFunction(&function, module, numbers.kernel.c_str());
@@ -94,31 +93,21 @@ Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, st
                 fmt::format("kernel '{}': {}", numbers.kernel, driver_.describe("cuModuleGetFunction", error)));
   }
   KERF_TRY_VOID(check_resources(function, numbers));
-  KERF_TRY_VOID(check_arguments(function, numbers, scratch));
+  KERF_TRY_VOID(check_arguments(function, numbers, buffers));
   return LoadedLaunch{function, std::move(numbers)};
 }
 
-Status Session::load(std::uint64_t handle, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
-                     std::vector<LaunchNumbers> launches) {
-  unload(handle);
-  CUmodule module = nullptr;
-  const int error = driver_.cuModuleLoadData(&module, cubin.data());
+Status Session::load_into(LoadedKernel& kernel, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
+                          std::vector<LaunchNumbers> launches, std::size_t buffers) {
+  const int error = driver_.cuModuleLoadData(&kernel.module, cubin.data());
   if (error != kSuccess) return fail(Errc::invalid_input, driver_.describe("cuModuleLoadData", error));
-  auto& kernel = kernels_[handle];
-  kernel.module = module;
-  const auto undo = [&](Error why) {
-    unload(handle);
-    return tl::unexpected<Error>(std::move(why));
-  };
   for (const auto bytes : scratch) {
-    auto zone = allocate_zone(bytes);
-    if (!zone) return undo(std::move(zone).error());
-    kernel.scratch.push_back(*zone);
+    KERF_TRY(const Zone zone, allocate_zone(bytes));
+    kernel.scratch.push_back(zone);
   }
   for (auto& numbers : launches) {
-    auto launch = prepare(module, std::move(numbers), scratch.size());
-    if (!launch) return undo(std::move(launch).error());
-    kernel.launches.push_back(*std::move(launch));
+    KERF_TRY(auto launch, prepare(kernel.module, std::move(numbers), buffers + scratch.size()));
+    kernel.launches.push_back(std::move(launch));
   }
   std::vector<Job> jobs;
   for (const auto& zone : kernel.scratch) {
@@ -128,26 +117,38 @@ Status Session::load(std::uint64_t handle, const std::string& cubin, const std::
   return jobs.empty() ? Status{} : run_jobs(jobs).map([](const auto&) {});
 }
 
+void Session::free_kernel(LoadedKernel& kernel) {
+  if (kernel.module) (void)driver_.cuModuleUnload(kernel.module);
+  free_all(kernel.scratch);
+}
+
+Status Session::load(std::uint64_t handle, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
+                     std::vector<LaunchNumbers> launches) {
+  unload(handle);
+  const std::size_t buffers = slots_.empty() ? 0 : slots_.front().size();
+  auto loaded = load_into(kernels_[handle], cubin, scratch, std::move(launches), buffers);
+  if (!loaded) unload(handle);
+  return loaded;
+}
+
 void Session::unload(std::uint64_t handle) {
   const auto it = kernels_.find(handle);
   if (it == kernels_.end()) return;
-  (void)driver_.cuModuleUnload(it->second.module);
-  free_all(it->second.scratch);
+  free_kernel(it->second);
   kernels_.erase(it);
 }
 
-Status Session::enqueue(const LoadedKernel& kernel, std::uint64_t slot) {
+Status Session::enqueue(const LoadedKernel& kernel, const std::vector<CUdeviceptr>& buffers) {
   // Parameters that a launch does not name would be read from beyond the list; the driver finds zeros there.
   static std::array<std::uint64_t, kMostArguments> zeros{};
   std::array<CUdeviceptr, kMostArguments> values;
   std::array<void*, 2 * kMostArguments> parameters;
-  const auto& buffers = slots_[slot];
   for (const auto& [function, numbers] : kernel.launches) {
     if (is_empty(numbers)) continue;
     const std::size_t count = numbers.args.size();
     for (std::size_t i = 0; i < count; ++i) {
       const auto index = numbers.args[i];
-      values[i] = index < buffers.size() ? buffers[index].data() : kernel.scratch[index - buffers.size()].data();
+      values[i] = index < buffers.size() ? buffers[index] : kernel.scratch[index - buffers.size()].data();
       parameters[i] = &values[i];
     }
     std::fill(parameters.begin() + static_cast<std::ptrdiff_t>(count), parameters.end(),
@@ -177,6 +178,12 @@ Status Session::probe() {
   return {};
 }
 
+Status Session::scrub() {
+  std::uint64_t seed = ++scrubs_ << 32, words = static_cast<std::uint64_t>(max_shared_) / 8;
+  const auto blocks = static_cast<unsigned>(multiprocessors_);  // each takes all of a multiprocessor's shared memory
+  return launch_own(scrub_, blocks, 1024, {&seed, &words}, static_cast<unsigned>(max_shared_));
+}
+
 Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint64_t>& slots) {
   const auto it = kernels_.find(handle);
   if (it == kernels_.end()) return fail(Errc::invalid_input, "no such kernel");
@@ -184,15 +191,21 @@ Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint6
     if (slot >= slots_.size()) return fail(Errc::invalid_input, "no such slot");
   }
   auto& kernel = it->second;
+  std::vector<std::vector<CUdeviceptr>> buffers;  // made before the clock runs
+  for (const auto slot : slots) {
+    auto& list = buffers.emplace_back();
+    for (const auto& zone : slots_[slot]) list.push_back(zone.data());
+  }
   if (driver_.cuCtxResetPersistingL2Cache) (void)driver_.cuCtxResetPersistingL2Cache();
   // Long enough to queue the batch behind it (a launch takes the host 2 to 3 microseconds).
   constexpr std::uint64_t kPerLaunch = 3000, kBase = 10000, kMost = 3'000'000;
   std::uint64_t nanoseconds =
       std::min<std::uint64_t>(kMost, kBase + kPerLaunch * slots.size() * kernel.launches.size());
   KERF_CUDA(driver_, cuEventRecord, before_delay_, stream_);
+  KERF_TRY_VOID(scrub());
   KERF_TRY_VOID(launch_own(delay_, 1, 1, {&nanoseconds}));
   KERF_CUDA(driver_, cuEventRecord, begin_, stream_);
-  for (const auto slot : slots) KERF_TRY_VOID(enqueue(kernel, slot));
+  for (const auto& list : buffers) KERF_TRY_VOID(enqueue(kernel, list));
   KERF_CUDA(driver_, cuEventRecord, end_, stream_);
   KERF_CUDA(driver_, cuStreamSynchronize, stream_);
   if (!kernel.probed) {

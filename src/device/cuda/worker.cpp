@@ -43,7 +43,8 @@ std::string plain(const Status& status) { return status ? success() : failure(st
 
 void write(Writer& out, const ComparePartial& part) {
   out.put(part.compared).put(part.wrong).put(part.squares).put(part.sum_squares);
-  out.put(part.worst_ratio).put(part.worst).put(part.worst_actual);
+  out.put(part.worst_ratio).put(part.worst).put(part.worst_actual).put(part.worst_expected).put(part.worst_bound);
+  out.put(part.expected_sum).put(part.bound_sum);
 }
 
 class Server {
@@ -72,6 +73,8 @@ class Server {
       case Command::data_write:
       case Command::data_seal:
       case Command::data_drop: return data(command, in);
+      case Command::data_draw: return draw(in);
+      case Command::data_oracle: return oracle(in);
       case Command::load: return load(in);
       case Command::unload: session_.unload(in.get<std::uint64_t>()); return success();
       case Command::stage: return stage(in);
@@ -93,9 +96,9 @@ class Server {
   }
 
   std::string layout(Reader& in) {
-    const auto key = in.get<std::uint64_t>(), slots = in.get<std::uint64_t>();
+    const auto red_key = in.get<std::uint64_t>(), sum_key = in.get<std::uint64_t>(), slots = in.get<std::uint64_t>();
     const auto buffers = read_numbers(in);
-    return in.ok() ? plain(session_.layout(key, slots, buffers)) : malformed();
+    return in.ok() ? plain(session_.layout(red_key, sum_key, slots, buffers)) : malformed();
   }
 
   std::string data(Command command, Reader& in) {
@@ -111,15 +114,43 @@ class Server {
     }
     if (command == Command::data_seal) {
       const auto inputs = in.get<std::uint64_t>();
-      std::vector<std::pair<bool, std::uint64_t>> arrays(in.count());
-      for (auto& [narrow, key] : arrays) {
-        narrow = in.get<std::uint64_t>() != 0;
-        key = in.get<std::uint64_t>();
-      }
-      return in.ok() ? plain(session_.data_seal(id, inputs, arrays)) : malformed();
+      return in.ok() ? plain(session_.data_seal(id, inputs)) : malformed();
     }
     session_.data_drop(id);
     return success();
+  }
+
+  std::string draw(Reader& in) {
+    const auto id = in.get<std::uint64_t>(), array = in.get<std::uint64_t>();
+    DrawRequest request;
+    for (auto* field : {&request.dtype, &request.count, &request.seed, &request.form}) *field = in.get<std::uint64_t>();
+    request.a = in.get<double>();
+    request.b = in.get<double>();
+    return in.ok() ? plain(session_.data_draw(id, array, request)) : malformed();
+  }
+
+  std::string oracle(Reader& in) {
+    OracleRequest request;
+    request.id = in.get<std::uint64_t>();
+    request.inputs = in.get<std::uint64_t>();
+    request.cubin = in.text();
+    request.scratch = read_numbers(in);
+    request.launches.resize(in.count());
+    for (auto& launch : request.launches) launch = read_launch(in);
+    request.outputs.resize(in.count());
+    for (auto& output : request.outputs) {
+      for (auto* field : {&output.dtype, &output.count, &output.wide_bound, &output.expected_key, &output.bound_key,
+                          &output.second_key}) {
+        *field = in.get<std::uint64_t>();
+      }
+    }
+    if (!in.ok()) return malformed();
+    const auto sums = session_.data_oracle(request);
+    if (!sums) return failure(sums.error());
+    Writer out;
+    out.put(Answer::ok);
+    write_numbers(out, *sums);
+    return out.bytes();
   }
 
   std::string load(Reader& in) {
@@ -155,14 +186,13 @@ class Server {
     std::vector<CompareRequest> outputs(in.count());
     for (auto& output : outputs) {
       for (auto* field : {&output.buffer, &output.dtype, &output.count, &output.wide_bound, &output.expected_key,
-                          &output.bound_key}) {
+                          &output.bound_key, &output.second_key}) {
         *field = in.get<std::uint64_t>();
       }
     }
     if (!in.ok()) return malformed();
     const auto result = session_.check(slot, id, inputs, nan_is_free, outputs);
     if (!result) return failure(result.error());
-    if (result->spoiled) return Writer().put(Answer::spoiled).text("").bytes();
     Writer out;
     out.put(Answer::ok).put<std::uint64_t>(result->outputs.size());
     for (const auto& part : result->outputs) write(out, part);

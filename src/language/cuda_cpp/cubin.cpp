@@ -186,9 +186,12 @@ Result<CubinContents> read_cubin(std::string_view bytes) {
       const auto found = numbers.find(static_cast<std::uint32_t>(i));
       contents.kernels.push_back(
           kernel_facts(symbols[i], found == numbers.end() ? FunctionNumbers{} : found->second, sections));
-    } else if (type == STT_OBJECT && entry.st_shndx != SHN_UNDEF && entry.st_shndx < sections.size() &&
-               sections[entry.st_shndx].name.starts_with(".nv.global")) {
-      contents.globals.push_back({name, static_cast<std::int64_t>(entry.st_size)});
+    } else if (type == STT_OBJECT && entry.st_shndx != SHN_UNDEF && entry.st_shndx < sections.size()) {
+      const auto& section = sections[entry.st_shndx].name;
+      const bool constant = section.starts_with(".nv.constant3");  // the bank of __constant__
+      if (constant || section.starts_with(".nv.global")) {
+        contents.globals.push_back({name, static_cast<std::int64_t>(entry.st_size), constant});
+      }
     }
   }
   return contents;

@@ -14,11 +14,13 @@ namespace kerf {
 struct CubinGlobal {
   std::string symbol;  ///< as linked
   std::int64_t bytes = 0;
+  bool constant = false;  ///< __constant__
 };
 
 struct CubinContents {
-  std::vector<KernelFacts> kernels;    ///< entry points, in file order
-  std::vector<CubinGlobal> globals;    ///< variables in global memory; whether they are written is not known here
+  std::vector<KernelFacts> kernels;  ///< entry points, in file order
+  std::vector<CubinGlobal>
+      globals;  ///< variables in global or constant memory; whether they are written is not known here
   std::vector<std::string> undefined;  ///< functions that the driver would have to supply: "vprintf", "malloc"
 };
 

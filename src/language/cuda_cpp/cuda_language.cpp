@@ -28,7 +28,7 @@ Result<std::string> with_constants(const CompileRequest& request) {
     const std::string literal = value == std::numeric_limits<std::int64_t>::min()
                                     ? "-9223372036854775807LL - 1"
                                     : fmt::format("{}{}", value, fits ? "" : "LL");
-    text += fmt::format("constexpr {} {} = {};\n", fits ? "int" : "long long", name, literal);
+    text += fmt::format("[[maybe_unused]] constexpr {} {} = {};\n", fits ? "int" : "long long", name, literal);
   }
   return text + fmt::format("#line 1 \"{}\"\n", nvrtc::kSourceName) + request.source;
 }
@@ -50,15 +50,14 @@ std::string forbidden_name(const std::string& symbol) {
   return symbol + " (not defined in the source)";
 }
 
-StaticFacts static_facts(const CubinContents& cubin, std::string_view ptx, const Bindings& constants) {
+StaticFacts static_facts(const CubinContents& cubin, std::string_view ptx) {
   StaticFacts facts;
   facts.kernels = cubin.kernels;
   const auto read_only = read_only_globals(ptx);
   for (const auto& global : cubin.globals) {
-    // "$str": string literals of printf and assert, which are refused by themselves.
-    if (read_only.contains(global.symbol) || constants.contains(global.symbol) || global.symbol.starts_with("$str"))
-      continue;
-    facts.writable_globals.push_back(fmt::format("{} ({} bytes)", demangled(global.symbol), global.bytes));
+    if (read_only.contains(global.symbol)) continue;
+    facts.writable_globals.push_back(fmt::format("{} ({} bytes{})", demangled(global.symbol), global.bytes,
+                                                 global.constant ? ", __constant__" : ""));
   }
   for (const auto& symbol : cubin.undefined) facts.forbidden_symbols.push_back(forbidden_name(symbol));
   return facts;
@@ -91,7 +90,7 @@ Result<CompileOutcome> finish(const CompileRequest& request, NvrtcCompiled compi
   if (auto log = missing_entry_points(*cubin, request.entry_points); !log.empty()) return CompileFailed{std::move(log)};
   Artifact artifact;
   artifact.language = "cuda_cpp";
-  artifact.facts = static_facts(*cubin, compiled.ptx, request.constants);
+  artifact.facts = static_facts(*cubin, compiled.ptx);
   artifact.id = sha256_hex(compiled.cubin);
   artifact.bytes = std::move(compiled.cubin);
   artifact.disassembly_hint = std::move(compiled.ptx);

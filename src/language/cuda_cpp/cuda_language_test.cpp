@@ -202,6 +202,53 @@ extern "C" __global__ void k(const float* x, float* y) {
   EXPECT_TRUE(artifact.facts.writable_globals.empty()) << artifact.facts.writable_globals[0];
 }
 
+TEST_F(CudaLanguageTest, StateHiddenInInlineAssemblyIsFoundWhateverItsName) {
+  for (const std::string name : {"hidden", "cols", "$str_hidden", "__unnamed_1"}) {
+    auto bad = request(
+        "extern \"C\" __global__ void k(unsigned* y) {\n  unsigned calls;\n"
+        "  asm volatile(\"{ .global .align 4 .u32 " +
+        name + "; .reg .u64 p; mov.u64 p, " + name +
+        "; atom.global.add.u32 %0, [p], 1; }\" : \"=r\"(calls));\n  y[cols] = calls;\n}\n");
+    bad.constants = {{"cols", 7}};
+    EXPECT_GE(compiled(bad).facts.writable_globals.size(), 1u) << name;
+  }
+}
+
+TEST_F(CudaLanguageTest, AConstantThatIsWrittenThroughItsAddressIsFound) {
+  const auto artifact = compiled(request(R"(
+extern "C" { __constant__ int calls[4] = {0, 0, 0, 0}; }
+extern "C" __global__ void k(int* y) {
+  unsigned long long at;
+  asm volatile("{ .reg .u64 p; mov.u64 p, calls; cvta.const.u64 %0, p; }" : "=l"(at));
+  volatile int* memory = reinterpret_cast<volatile int*>(at);
+  memory[0] = memory[0] + 1;
+  y[0] = calls[3];
+})"));
+  ASSERT_EQ(artifact.facts.writable_globals.size(), 1u);
+  EXPECT_EQ(artifact.facts.writable_globals[0], "calls (16 bytes, __constant__)");
+}
+
+TEST_F(CudaLanguageTest, CompilersRunInTheSandbox) {
+  const auto sandbox = make_sandbox();
+  CudaLanguageOptions options;
+  options.self = self();
+  options.search = search();
+  options.processes = 1;
+  options.sandbox = sandbox.get();
+  const auto language = make_cuda_language(options);
+  ASSERT_TRUE(language) << language.error().message;
+  const auto good = (*language)->compile(
+      request("#include <cuda_fp16.h>\nextern \"C\" __global__ void k(__half* y) { y[0] = y[1] + y[2]; }"));
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*good)) << std::get<CompileFailed>(*good).log;
+  const auto nosy =
+      (*language)->compile(request("#include \"/etc/shadow\"\nextern \"C\" __global__ void k(float* y) {}"));
+  ASSERT_TRUE(nosy) << nosy.error().message;
+  ASSERT_TRUE(std::holds_alternative<CompileFailed>(*nosy));
+  EXPECT_NE(std::get<CompileFailed>(*nosy).log.find("cannot open source file"), std::string::npos)
+      << std::get<CompileFailed>(*nosy).log;
+}
+
 TEST_F(CudaLanguageTest, PrintingAndTheHeapAreForbidden) {
   const auto artifact = compiled(request(R"(
 extern "C" __global__ void k(int* y) {

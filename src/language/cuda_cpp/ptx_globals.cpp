@@ -115,6 +115,11 @@ bool opens_scope(std::string_view pending) {
   return pending.empty() || pending.ends_with(':');
 }
 
+/// Where a declaration's state space is named; npos for other directives. ".global" must not be found in ".globl".
+std::size_t variable_at(std::string_view declaration) {
+  return std::min(declaration.find(".global "), declaration.find(".const "));
+}
+
 Module parse(std::string_view ptx) {
   Module module;
   const std::string text = without_comments(ptx);
@@ -141,8 +146,8 @@ Module parse(std::string_view ptx) {
       in_initialiser = false;
       if (depth > 0) {
         module.statements.push_back(parse_statement(piece, function));
-      } else if (piece.find(".global") != std::string_view::npos) {
-        parse_global(piece.substr(piece.find(".global")), module);
+      } else if (const auto at = variable_at(piece); at != std::string_view::npos) {
+        parse_global(piece.substr(at), module);
       }
     }
   }

@@ -35,6 +35,25 @@ TEST(ReadOnlyGlobals, AStoreBeforeTheAddressIsComputedInTextOrderRefutesToo) {
                    .contains("table"));
 }
 
+TEST(ReadOnlyGlobals, AVariableDeclaredInsideAFunctionIsNeverProven) {
+  EXPECT_FALSE(proven("{ .global .align 4 .u32 hidden; .reg .u64 p; mov.u64 p, hidden; ld.global.u32 %r1, [p]; }\n")
+                   .contains("hidden"));
+}
+
+TEST(ReadOnlyGlobals, AVariableWithTheNameOfAHiddenOneThatIsWrittenIsNotProven) {
+  EXPECT_FALSE(
+      proven("{ .global .align 4 .u32 table; .reg .u64 p; mov.u64 p, table; atom.global.add.u32 %r1, [p], 1; }\n")
+          .contains("table"));
+}
+
+TEST(ReadOnlyGlobals, AConstantWhoseAddressIsStoredThroughRefutes) {
+  const std::string head = ".const .align 4 .b8 c[16] = {1};\n.visible .entry k()\n{\n";
+  EXPECT_TRUE(read_only_globals(head + "ld.const.u32 %r1, [c+4];\nret;\n}\n").contains("c"));
+  EXPECT_FALSE(read_only_globals(
+                   head + "{ .reg .u64 p; mov.u64 p, c; cvta.const.u64 %rd1, p; }\nst.volatile.u32 [%rd1], %r1;\n}\n")
+                   .contains("c"));
+}
+
 TEST(ReadOnlyGlobals, AnAtomicRefutes) {
   EXPECT_FALSE(proven("atom.global.add.u32 %r1, [table], 1;\n").contains("table"));
 }

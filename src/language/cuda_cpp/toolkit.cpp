@@ -172,7 +172,7 @@ std::vector<CudaToolFinding> diagnose_cuda_toolkit(const CudaToolkitSearch& sear
   findings.push_back(
       {"headers", toolkit.includes.empty() ? std::string() : toolkit.includes.front().string(),
        toolkit.includes.empty() ? fmt::format("cuda_fp16.h, mma.h are missing: {}", kRemedy) : std::string()});
-  findings.push_back({"nvcc", toolkit.nvcc.string(), toolkit.nvcc.empty() && toolkit.nvrtc.empty() ? kRemedy : ""});
+  if (!toolkit.nvcc.empty()) findings.push_back({"nvcc", toolkit.nvcc.string(), ""});
   return findings;
 }
 

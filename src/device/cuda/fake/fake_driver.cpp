@@ -42,10 +42,11 @@ void* function = nullptr;
 std::uint64_t arguments[16];
 
 void fiber_main() {
-  using Kernel = void (*)(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                          std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
+  using Word = std::uint64_t;
+  using Kernel = void (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
   const auto* a = arguments;
-  reinterpret_cast<Kernel>(function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+  reinterpret_cast<Kernel>(function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
+                                     a[13]);
   fibers[current].done = true;
   swapcontext(&fibers[current].context, &scheduler);
 }
@@ -227,7 +228,7 @@ int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
   if (sticky) return sticky;
   function = kernel;
   // How many parameters there are is not known; those beyond the list are never looked at by the kernel.
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 14; ++i) {
     if (!parameters[i]) break;
     std::memcpy(&arguments[i], parameters[i], 8);
   }

@@ -11,6 +11,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define KERF_NOW kerf_fake_now
+#define KERF_NO_DYNAMIC_SHARED
 
 struct uint3 {
   unsigned x, y, z;
@@ -51,3 +52,5 @@ inline long long __double_as_longlong(double x) { return kerf_fake_bits<long lon
 inline float __uint_as_float(unsigned x) { return kerf_fake_bits<float>(x); }
 inline float __int_as_float(int x) { return kerf_fake_bits<float>(x); }
 inline unsigned __float_as_uint(float x) { return kerf_fake_bits<unsigned>(x); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }

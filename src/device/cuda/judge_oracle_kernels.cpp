@@ -1,0 +1,128 @@
+#include "device/cuda/judge_kernels.hpp"
+
+namespace kerf::cuda {
+namespace {
+
+// Drawing inputs and masking what an oracle computed: oracle/inputs.cpp and ir/dtype.cpp, word for word. The intrinsics
+// keep multiply and add apart, as they are on the host.
+constexpr const char* kSource = R"(
+__device__ __forceinline__ double bell(u64 bits) {
+  const double sum = (double)((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+  return __dmul_rn(__dadd_rn(sum / 65536.0 - 2.0, 0x1.0p-15), 1.7320508075688772);
+}
+__device__ __forceinline__ double unit(u64 bits) { return (double)(bits >> 11) * 0x1.0p-53; }
+__device__ double log_uniform(u64 bits) {
+  const int exponent = (int)(bits % 20) - 10;
+  const double mantissa = 1.0 + unit(bits >> 5 << 5);
+  return ldexp(bits >> 63 ? -mantissa : mantissa, exponent);
+}
+__device__ double special(u64 bits, u64 second, u64 index, u64 count) {
+  const u64 period = count < 16384 ? count : 16384;
+  if (index % period == second % period) {
+    const u64 which = (second >> 40) % 3;
+    return which == 0 ? real(0x7ff8000000000000ull) : which == 1 ? infinity() : -infinity();
+  }
+  if (bits % 64 == 0) {
+    const u64 which = (bits >> 20) % 4;
+    return which == 0 ? 0.0 : which == 1 ? -0.0 : which == 2 ? 0x1.8p-130 : -0x1.0p-149;
+  }
+  return bell(mix(bits));
+}
+// Forms 0 to 6: the families; 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
+__device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, double b) {
+  const u64 bits = mix(stream + index);
+  switch (form) {
+    case 0: return bell(bits);
+    case 1: return log_uniform(bits);
+    case 2: return bits % 500 == 0 ? 300.0 * bell(mix(bits)) : bell(mix(bits));
+    case 3: case 33: return (double)(bits % 9) - 4.0;
+    case 4: return unit(bits);
+    case 5: return special(bits, mix(stream + index / 16384), index, count);
+    case 6: return -unit(bits);
+    case 16: return __dadd_rn(a, __dmul_rn(b, bell(bits)));
+    case 17: return __dadd_rn(a, __dmul_rn(b - a, unit(bits)));
+    case 18: return a + floor(__dmul_rn(unit(bits), b - a + 1));
+    case 19: return a;
+    default: return (double)(bits & 1);
+  }
+}
+__device__ u16 to_f16(float value) {
+  const u32 bits = __float_as_uint(value), sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return (u16)(sign | 0x7e00);
+  if (magnitude >= 0x477ff000) return (u16)(sign | 0x7c00);
+  if (magnitude < 0x38800000) return (u16)(sign | (u32)rintf(__uint_as_float(magnitude) * 0x1.0p24f));
+  const u32 rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+  return (u16)(sign | ((rounded - 0x38000000) >> 13));
+}
+__device__ u16 to_bf16(float value) {
+  const u32 bits = __float_as_uint(value);
+  if ((bits & 0x7fffffff) > 0x7f800000) return (u16)((bits >> 16) | 0x40);
+  return (u16)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+__device__ float to_f32(double value) { return is_nan(value) ? __uint_as_float(0x7fc00000) : (float)value; }
+__device__ float to_odd(double value) {
+  float narrow = to_f32(value);
+  if (fabs((double)narrow) != infinity() && !is_nan(value) && (double)narrow != value) {
+    u32 bits = __float_as_uint(narrow);
+    if ((bits & 1) == 0) {
+      if (fabs(value) > fabs((double)narrow)) bits += 1;
+      else if ((bits & 0x7fffffff) != 0) bits -= 1;
+      narrow = __uint_as_float(bits);
+    }
+  }
+  return narrow;
+}
+__device__ void store(u64 dtype, void* target, u64 i, double value) {
+  switch (dtype) {
+    case 0: ((float*)target)[i] = to_f32(value); break;
+    case 1: ((u16*)target)[i] = to_f16(to_odd(value)); break;
+    case 2: ((u16*)target)[i] = to_bf16(to_odd(value)); break;
+    case 3: ((double*)target)[i] = value; break;
+    case 4: ((int*)target)[i] = (int)value; break;
+    case 5: ((long long*)target)[i] = (long long)value; break;
+    default: ((u8*)target)[i] = value != 0; break;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256) kerf_draw(u64 dtype, void* target, u64 count, u64 seed, u64 form, u64 a, u64 b) {
+  const u64 stream = mix(seed);
+  for (u64 i = blockIdx.x * 256ull + threadIdx.x; i < count; i += gridDim.x * 256ull) {
+    store(dtype, target, i, drawn(form, stream, i, count, real(a), real(b)));
+  }
+}
+
+// Source words to masked words. Forms: 0 expected values of `dtype` to 64 bits, 1 bounds to floats rounded up, 2 bounds to
+// 64 bits. Adds the sum that the comparison will find to `sum`.
+extern "C" __global__ void __launch_bounds__(256) kerf_mask(u64 form, u64 dtype, const void* source, void* target, u64 count,
+                                                            u64 key, u64 second_key, u64* sum) {
+  u64 seen = 0;
+  for (u64 i = blockIdx.x * 256ull + threadIdx.x; i < count; i += gridDim.x * 256ull) {
+    const u64 mask = mask_word(key, second_key, i);
+    if (form == 1) {
+      const double bound = ((const double*)source)[i];
+      float up = to_f32(bound);
+      if (bound >= 0x1.fffffep127 && bound != infinity()) up = 0x1.fffffep127f;
+      else if ((double)up < bound) up = __uint_as_float(__float_as_uint(up) + 1);
+      const u32 word = __float_as_uint(up) ^ (u32)mask;
+      ((u32*)target)[i] = word;
+      seen += word * (mask | 1);
+      continue;
+    }
+    u64 word;
+    if (form == 0 && dtype == 4) word = (u64)(long long)((const int*)source)[i];
+    else if (form == 0 && dtype == 6) word = ((const u8*)source)[i];
+    else word = ((const u64*)source)[i];
+    word ^= mask;
+    ((u64*)target)[i] = word;
+    seen += word * (mask | 1);
+  }
+  seen = block_sum(seen);
+  if (threadIdx.x == 0) atomicAdd(sum, seen);
+}
+)";
+
+}  // namespace
+
+const char* judge_oracle_source() { return kSource; }
+
+}  // namespace kerf::cuda
