@@ -183,7 +183,8 @@ std::string outcome_words(const Outcome& outcome) {
 std::string evaluation_table(std::span<const Evaluation> evaluations, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   const bool measured = std::any_of(evaluations.begin(), evaluations.end(), [](const Evaluation& evaluation) {
-    return std::holds_alternative<Measurement>(evaluation.outcome);
+    const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
+    return measurement != nullptr && !measurement->shapes.empty();
   });
   rows.push_back({{"kernel"}, {"outcome"}});
   if (measured)

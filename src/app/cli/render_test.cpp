@@ -79,6 +79,13 @@ TEST(EvaluationTable, HasARowPerShapeAndOneForAll) {
   EXPECT_EQ(text.find("k.cu"), text.rfind("k.cu"));
 }
 
+TEST(EvaluationTable, SaysSoWhenNothingWasTimed) {
+  Evaluation evaluation;
+  evaluation.candidate = "k.cu";
+  evaluation.outcome = Measurement{};
+  EXPECT_EQ(evaluation_table(std::vector{evaluation}, kPlain), "kernel  outcome\nk.cu    verified, not timed\n");
+}
+
 TEST(EvaluationTable, UsesColourOnlyWhenAsked) {
   const std::vector<Evaluation> evaluations{measured("k.cu")};
   EXPECT_EQ(evaluation_table(evaluations, kPlain).find('\033'), std::string::npos);
