@@ -32,7 +32,7 @@ for file in sorted(root.rglob("*.[ch]pp")):
     if room not in allowed:
         bad.append(f"{relative}: room '{room}' is not in layers.txt")
         continue
-    test = relative.endswith("_test.cpp")
+    test = file.stem.endswith(("_test", "_fixture"))
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = re.match(r'\s*#include "([^"]+)"', line)
         if not match or "/" not in match.group(1):

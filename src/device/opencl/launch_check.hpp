@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "device/arena/arena_worker.hpp"
-#include "device/opencl/cl_library.hpp"
+#include "opencl/cl_library.hpp"
 
 namespace kerf::opencl {
 

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "device/device.hpp"
-#include "device/opencl/opencl_options.hpp"
+#include "opencl/opencl_options.hpp"
 
 namespace kerf {
 

@@ -14,7 +14,7 @@
 
 #include "base/text.hpp"
 #include "device/arena/arena_worker.hpp"
-#include "device/opencl/cl_library.hpp"
+#include "opencl/cl_library.hpp"
 #include "device/opencl/launch_check.hpp"
 #include "device/opencl/opencl_device.hpp"
 #include "sandbox/lockdown.hpp"

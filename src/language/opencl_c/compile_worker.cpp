@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "device/opencl/cl_library.hpp"
+#include "opencl/cl_library.hpp"
 #include "language/opencl_c/bitcode_facts.hpp"
 #include "language/opencl_c/compile_protocol.hpp"
 #include "language/opencl_c/opencl_language.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "device/opencl/opencl_options.hpp"
+#include "opencl/opencl_options.hpp"
 #include "language/language.hpp"
 
 namespace kerf {

@@ -5,8 +5,8 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "device/opencl/cl_library.hpp"
-#include "device/opencl/opencl_options.hpp"
+#include "opencl/cl_library.hpp"
+#include "opencl/opencl_options.hpp"
 
 namespace kerf {
 namespace {

@@ -1,4 +1,4 @@
-#include "device/opencl/cl_library.hpp"
+#include "opencl/cl_library.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "device/opencl/opencl_options.hpp"
+#include "opencl/opencl_options.hpp"
 
 namespace kerf::opencl {
 
