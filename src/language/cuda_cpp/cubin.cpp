@@ -198,6 +198,7 @@ Result<CubinContents> read_cubin(std::string_view bytes) {
 }
 
 std::string demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "g" would read as the type __float128
   int status = 0;
   char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text ? text : symbol;

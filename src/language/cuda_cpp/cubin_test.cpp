@@ -23,6 +23,7 @@ TEST(ReadCubin, RefusesASectionTableOutsideTheFile) {
 TEST(Demangled, NamesAStaticVariableOfAKernel) {
   EXPECT_EQ(demangled("_ZZ2k2E7counter"), "k2::counter");
   EXPECT_EQ(demangled("counter"), "counter");
+  EXPECT_EQ(demangled("g"), "g");
 }
 
 }  // namespace

@@ -103,19 +103,17 @@ class CudaLanguage final : public Language {
       : options_(options), toolkit_(std::move(toolkit)) {}
 
   Status start() {
-    std::string compiler;
     if (!toolkit_.nvrtc.empty() && !options_.prefer_nvcc) {
       pool_ = std::make_unique<NvrtcPool>(compiler_process(),
                                           options_.processes > 0 ? options_.processes : available_cores());
       KERF_TRY(const std::string found, pool_->version());
-      compiler = "NVRTC " + found;
+      version_ = fmt::format("NVRTC {} {}{}", found, join(common_options(), " "),
+                             toolkit_.includes.empty() ? " (no headers)" : "");
     } else {
       nvcc_ = std::make_unique<NvccCompiler>(toolkit_.nvcc, *options_.sandbox, options_.memory_bytes);
       KERF_TRY(const std::string found, nvcc_->version());
-      compiler = "nvcc " + found;
+      version_ = fmt::format("nvcc {} -std=c++17", found);
     }
-    version_ =
-        fmt::format("{} {}{}", compiler, join(common_options(), " "), toolkit_.includes.empty() ? " (no headers)" : "");
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ namespace fs = std::filesystem;
 /// Removed with everything in it.
 struct TemporaryFolder {
   fs::path path;
+  explicit TemporaryFolder(fs::path made) : path(std::move(made)) {}
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path(std::exchange(other.path, {})) {}
   ~TemporaryFolder() {
     std::error_code error;
     if (!path.empty()) fs::remove_all(path, error);
