@@ -300,7 +300,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(context);
   if (coarse) {
-    options.min_rounds = options.max_rounds = std::min(3, options.max_rounds);
+    options.warm_up = false;  // verification was that
+    options.min_rounds = options.max_rounds = std::min(2, options.max_rounds);
   } else {
     options.warm_up = false;  // coarse timing was that
     KERF_TRY(const auto baselines, context.baselines());

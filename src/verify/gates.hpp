@@ -20,7 +20,7 @@ std::optional<Refusal> judge_static(const StaticFacts& facts);
 using HonestAccuracy = std::vector<double>;
 
 /// A candidate may be this many times less accurate (rms) than the plain implementation ...
-inline constexpr double kAccuracyFactor = 4;
+inline constexpr double kAccuracyFactor = 8;
 /// ... more where few elements make the rms uncertain (by 3 / sqrt(elements)) ...
 inline constexpr double kAccuracySpread = 3;
 /// ... and below this rms no difference matters: a single running sum of any length stays under it.
