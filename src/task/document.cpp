@@ -21,6 +21,50 @@ Place place_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
+/// Skips the string that starts at `i`, as TOML closes it; a one-line string ends at the latest with its line.
+std::size_t skip_string(std::string_view text, std::size_t i) {
+  const char quote = text[i];
+  const bool escapes = quote == '"';
+  const std::string triple(3, quote);
+  const bool block = text.substr(i, 3) == triple;
+  for (i += block ? 3 : 1; i < text.size(); ++i) {
+    if (escapes && text[i] == '\\') {
+      ++i;
+    } else if (block && text.substr(i, 3) == triple) {
+      i += 3;
+      for (int extra = 0; extra < 2 && i < text.size() && text[i] == quote; ++extra)
+        ++i;  // quotes before the closing ones
+      return i;
+    } else if (!block && (text[i] == quote || text[i] == '\n')) {
+      return i + 1;
+    }
+  }
+  return text.size();
+}
+
+/// TOML has no use for characters beyond ASCII outside strings and comments, and toml++ 3.3 has undefined behaviour on
+/// some of them there, so they are refused before it sees them.
+Status check_ascii(const Source& source) {
+  const std::string_view text = source.text;
+  std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (i < text.size()) {
+    if (text[i] == '"' || text[i] == '\'') {
+      i = skip_string(text, i);
+    } else if (text[i] == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (static_cast<unsigned char>(text[i]) >= 0x80) {
+      const auto before = text.substr(0, i);
+      const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+      const auto column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+      return source.error({static_cast<int>(line), static_cast<int>(column)},
+                          "a character beyond ASCII outside of quotes and comments");
+    } else {
+      ++i;
+    }
+  }
+  return {};
+}
+
 Result<Value> convert(const Source& source, const toml::node& node);
 
 Result<Table> convert_table(const Source& source, const toml::table& table) {
@@ -77,6 +121,7 @@ tl::unexpected<Error> Source::error(Place place, std::string_view message) const
 
 Result<Table> parse_toml(const Source& source) {
   if (source.text.size() > kMaxBytes) return source.error({}, fmt::format("larger than {} bytes", kMaxBytes));
+  KERF_TRY_VOID(check_ascii(source));
   const toml::parse_result parsed = toml::parse(source.text);
   if (!parsed) return source.error(place_of(parsed.error().source()), parsed.error().description());
   return convert_table(source, parsed.table());

@@ -93,6 +93,13 @@ TEST(ParseTask, NamesThePlaceAndTheNearestKey) {
 
 TEST(ParseTask, PlacesSyntaxErrors) { EXPECT_HAS(error_of("name = \n"), "t.toml:1:"); }
 
+TEST(ParseTask, TakesCharactersBeyondAsciiOnlyInStringsAndComments) {
+  EXPECT_TRUE(parse(replaced(kRmsnorm, "root mean", "R\u00f6ot \u02e4 mean")));
+  EXPECT_TRUE(parse("# \u02e4\n" + std::string(kRmsnorm)));
+  EXPECT_TRUE(parse(replaced(kRmsnorm, "\"root mean square norm\"", "\"\"\"say \"\u02e4\"\"\"\"")));
+  EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33,", "rows \u02e4 33,")), "t.toml:10:15: a character beyond ASCII");
+}
+
 TEST(ParseTask, PlacesErrorsOfTheExpressionInTheFile) {
   const auto one_line = error_of(replaced(kRmsnorm, "rsqrt", "rsqtr"));
   EXPECT_HAS(one_line, "t.toml:12:17: ");
