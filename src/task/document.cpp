@@ -47,9 +47,13 @@ std::size_t skip_string(std::string_view text, std::size_t i) {
 Status check_ascii(const Source& source) {
   const std::string_view text = source.text;
   std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  char last = '\n';  // the last character that is not blank; decides whether a quote can open a string
   while (i < text.size()) {
-    if (text[i] == '"' || text[i] == '\'') {
+    if (text[i] != ' ' && text[i] != '\t' && text[i] != '"' && text[i] != '\'') last = text[i];
+    const bool quote = text[i] == '"' || text[i] == '\'';
+    if (quote && std::string_view("\n=[{,.").find(last) != std::string_view::npos) {
       i = skip_string(text, i);
+      last = i > 0 && text[i - 1] == '\n' ? '\n' : '"';
     } else if (text[i] == '#') {
       i = std::min(text.find('\n', i), text.size());
     } else if (static_cast<unsigned char>(text[i]) >= 0x80) {

@@ -1,0 +1,35 @@
+#pragma once
+// The kernel families as files: kernels/<family>/manifest.toml and its templates, built into the program.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/candidate.hpp"
+#include "model/task.hpp"
+
+namespace kerf::synth {
+
+/// One way a family writes its kernels: a template and what may be tuned in it.
+struct Variant {
+  std::string family;
+  std::string name;
+  std::string file;                         ///< "matmul/tiled.gpu.in"
+  std::string text;                         ///< the template
+  std::vector<std::string> targets;         ///< "cpu", "opencl", "cuda"
+  std::vector<Precision> precisions;        ///< accuracy classes it reaches; empty: all
+  std::vector<std::string> when;            ///< names of filled-in values that must be "1": "A_DIRECT"
+  std::vector<Tunable> tunables;            ///< without prefix; the first value is the default
+  std::vector<std::string> requirements;    ///< over $values, $tunables and shape symbols
+  std::vector<std::string> scratch;         ///< "$partial = f32[$ROWS, $SPLIT]"
+  std::vector<std::string> launches;        ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"
+};
+
+/// Every variant of every family, parsed from the files built into the program; families in alphabetical order.
+Result<std::vector<Variant>> load_catalogue();
+
+/// Text of a built-in file ("dialect/cuda.h"); not_found names the nearest.
+Result<std::string_view> built_in_file(std::string_view path);
+
+}  // namespace kerf::synth

@@ -1,0 +1,33 @@
+#pragma once
+// A genome: which values are stored between kernels, and by which family, variant and parameters each of them is computed.
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "ir/dim.hpp"
+#include "ir/graph.hpp"
+
+namespace kerf::synth {
+
+/// One kernel group: everything between the values it loads and the one value it stores.
+struct Gene {
+  ir::NodeId root = 0;      ///< the stored node, in the form's graph
+  std::string family;       ///< "matmul"
+  std::string variant;      ///< "tiled"
+  Bindings parameters;      ///< tunables without the group's prefix: {"BM": 64}
+
+  bool operator==(const Gene&) const = default;
+};
+
+struct Genome {
+  int form = 0;             ///< which algebraic form of the graph (see forms.hpp)
+  std::vector<Gene> genes;  ///< by root, in dependency order
+
+  bool operator==(const Genome&) const = default;
+};
+
+std::string to_json(const Genome& genome);
+Result<Genome> genome_from_json(std::string_view text);
+
+}  // namespace kerf::synth

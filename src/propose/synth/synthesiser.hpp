@@ -1,0 +1,52 @@
+#pragma once
+// The builtin mind: genomes to candidate files, and the operators that change genomes.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/rng.hpp"
+#include "device/device.hpp"
+#include "model/candidate.hpp"
+#include "model/task.hpp"
+#include "propose/proposer.hpp"
+#include "propose/synth/genome.hpp"
+
+namespace kerf::synth {
+
+/// Knows one task on one target: its algebraic forms, legal partitions and the variants that fit each group.
+class Synthesiser {
+ public:
+  /// An error names the operator that no family covers, or says that the task has no expression.
+  static Result<std::unique_ptr<Synthesiser>> create(const Task& task, const std::string& target,
+                                                     codegen::Dialect dialect, const DeviceFacts& facts);
+  ~Synthesiser();
+
+  /// Sensible first tries, best guess first: for each algebraic form and variant of the main group one genome, the others at
+  /// their defaults.
+  std::vector<Genome> starts() const;
+  Genome random(Rng& rng) const;
+
+  // Each gives a legal genome that differs from its parents, or none when there is nothing to change.
+  std::optional<Genome> change_parameter(const Genome& parent, Rng& rng) const;
+  std::optional<Genome> change_family(const Genome& parent, Rng& rng) const;
+  std::optional<Genome> change_fusion(const Genome& parent, Rng& rng) const;   ///< splits or merges a group
+  std::optional<Genome> cross(const Genome& a, const Genome& b, Rng& rng) const;
+
+  /// An ordinary candidate file. Parameters become tunables with the genome's value first.
+  Result<Candidate> render(const Genome& genome) const;
+  std::string describe(const Genome& genome) const;                            ///< "matmul/tiled + pointwise/vector"
+  std::string difference(const Genome& from, const Genome& to) const;          ///< "g0 BM 64 -> 128"
+
+ private:
+  struct Impl;
+  explicit Synthesiser(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The builtin mind as a proposer. Operations: start, restart, parameter, family, fusion, crossover.
+std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser);
+
+}  // namespace kerf::synth
