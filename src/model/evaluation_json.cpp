@@ -157,6 +157,7 @@ Evaluation read_evaluation(const Json& json) {
   evaluation.seed = json.at("seed").get<std::uint64_t>();
   for (const auto& [name, value] : json.at("tunables").items()) evaluation.tunables[name] = value.get<std::int64_t>();
   evaluation.outcome = read_outcome(json);
+  if (!json.at("cell").is_null()) evaluation.cell = json.at("cell").get<std::vector<int>>();
   for (const auto& tier : json.at("tiers"))
     evaluation.tiers.push_back({tier.at("tier").get<std::string>(), number(tier.at("ms"))});
   evaluation.notes = json.at("notes").get<std::vector<std::string>>();
@@ -180,7 +181,7 @@ std::string to_json(const Evaluation& evaluation, int indent) {
     write_measurement(json, *measurement);
   else
     write_failure(json, evaluation.outcome);
-  json["cell"] = nullptr;  // filled by the archive, once there is one
+  json["cell"] = evaluation.cell.empty() ? Json(nullptr) : Json(evaluation.cell);
   json["tunables"] = Json::object();
   for (const auto& [name, value] : evaluation.tunables) json["tunables"][name] = value;
   json["toolchain"] = evaluation.toolchain;

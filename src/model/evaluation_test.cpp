@@ -34,6 +34,16 @@ Evaluation measured() {
   return evaluation;
 }
 
+TEST(EvaluationJson, KeepsTheCellOfTheArchive) {
+  Evaluation evaluation = measured();
+  evaluation.cell = {1, 2, 0};
+  const auto json = nlohmann::json::parse(to_json(evaluation));
+  EXPECT_EQ(json.at("cell"), nlohmann::json::parse("[1, 2, 0]"));
+  const auto back = evaluation_from_json(to_json(evaluation));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->cell, evaluation.cell);
+}
+
 TEST(EvaluationJson, HasTheStableFields) {
   const auto json = nlohmann::json::parse(to_json(measured()));
   EXPECT_EQ(json.at("schema"), kEvaluationSchema);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.hpp"
 #include "base/rng.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -103,6 +104,32 @@ void Judge::prefetch(const Candidate& candidate, const Bindings& tunables) {
     const auto outcome = build(candidate, tunables, shape);
     if (!outcome || std::holds_alternative<CompileFailed>(*outcome)) return;  // evaluate() will report it
   }
+}
+
+Result<std::optional<Judge::Compiled>> Judge::compile(const Candidate& candidate, const Bindings& tunables) {
+  NullObserver silent;
+  KERF_TRY(const Stop refused, check_parse(Trial{candidate, tunables, silent, {}, {}, {}, {}}));
+  if (refused) return std::optional<Compiled>{};
+  std::vector<Result<CompileOutcome>> outcomes(shapes_.size(), fail(Errc::cancelled, "not compiled"));
+  parallel_for(static_cast<std::int64_t>(shapes_.size()), 1, 0, [&](std::int64_t begin, std::int64_t end) {
+    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s)
+      outcomes[s] = build(candidate, tunables, s);
+  });
+  Compiled compiled;
+  double weight = 0;
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    KERF_TRY(CompileOutcome outcome, std::move(outcomes[s]));
+    if (std::holds_alternative<CompileFailed>(outcome)) return std::optional<Compiled>{};
+    if (shapes_[s].weight <= 0) continue;
+    if (shapes_[s].weight > weight) {
+      weight = shapes_[s].weight;
+      compiled.main = compiled.artifacts.size();
+    }
+    compiled.artifacts.push_back(std::get<Artifact>(std::move(outcome)));
+    compiled.constants.push_back(merged(shapes_[s].symbols, tunables));
+  }
+  if (compiled.artifacts.empty()) return std::optional<Compiled>{};
+  return std::optional<Compiled>(std::move(compiled));
 }
 
 Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer) {

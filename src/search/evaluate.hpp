@@ -60,6 +60,18 @@ class Judge {
   /// cores it waits while a timing is under way.
   void prefetch(const Candidate& candidate, const Bindings& tunables);
 
+  /// The candidate compiled for every timed shape (from the build cache when it can be); none when one of them does not compile.
+  /// Shapes are compiled side by side.
+  struct Compiled {
+    std::vector<Artifact> artifacts;      ///< one per timed shape
+    std::vector<Bindings> constants;      ///< symbols and tunables, likewise
+    std::size_t main = 0;                 ///< index of the shape with the largest weight
+  };
+  Result<std::optional<Compiled>> compile(const Candidate& candidate, const Bindings& tunables);
+
+  /// For the evaluations that follow; their verdicts do not depend on it, their intervals do.
+  void set_measure(const MeasureOptions& measure) { options_.measure = measure; }
+
   const Admission& admission() const { return admission_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
