@@ -1,0 +1,27 @@
+#pragma once
+// Other graphs that compute the same: what algebra allows before a kernel is planned.
+
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace kerf::ir {
+
+/// The simplified graph first, then different graphs with the same inputs and outputs that are equal in exact
+/// arithmetic and usually take less work, each building on the one before:
+/// - layout: transposes and broadcasts become labels of contractions and axes of reductions; views, reshapes and nested
+///   reductions merge; a pooling down to one element becomes a reduction. The same values are combined by the same
+///   operators, only in another order.
+/// - linear: factors that do not depend on the summed axes leave sums and contractions, sums move inside of additions,
+///   contractions and convolutions (the sum over the columns of a matrix product becomes a product with a vector),
+///   max(c*x + b) becomes c*max(x) + b.
+/// - pooling: sums over windows of a convolution become a convolution with a wider kernel and a larger stride.
+/// Forms that change nothing are left out, so the list has one to four entries. Only float nodes are rewritten.
+///
+/// On data that is not finite, or overflows on the way, the last two may differ from the graph they started from: where
+/// the original adds products of opposite infinities to NaN, or multiplies 0 by an infinity that cancels in the sum,
+/// the other order may give a number, and the other way round. The verifier judges the kernels made of them as any
+/// other.
+std::vector<Graph> algebraic_forms(const Graph& graph);
+
+}  // namespace kerf::ir
