@@ -20,6 +20,7 @@ constexpr DialectTraits kCpp{
     .i64 = "long long",
     .i64_suffix = "LL",
     .math_namespace = "std::",
+    .fast_functions = "",
     .math_suffix = false,
     .has_rsqrt = false,
     .infinity = {"__builtin_inff()", "__builtin_inf()"},
@@ -62,6 +63,7 @@ constexpr DialectTraits kOpenCl{
     .i64 = "long",
     .i64_suffix = "L",
     .math_namespace = "",
+    .fast_functions = "",
     .math_suffix = false,
     .has_rsqrt = true,
     .infinity = {"INFINITY", "(double)INFINITY"},
@@ -88,6 +90,7 @@ constexpr DialectTraits kCuda{
     .i64 = "long long",
     .i64_suffix = "LL",
     .math_namespace = "",
+    .fast_functions = "",
     .math_suffix = true,
     .has_rsqrt = true,
     .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
@@ -135,6 +138,8 @@ std::string memory_type(const DialectTraits& dialect, DType dtype) {
 }
 
 std::string math_function(const DialectTraits& dialect, std::string_view name, DType type) {
+  if (type == DType::f32 && dialect.fast_functions.find(fmt::format(" {} ", name)) != std::string_view::npos)
+    return fmt::format("kerf_fast_{}", name);
   return fmt::format("{}{}{}", dialect.math_namespace, name, dialect.math_suffix && type == DType::f32 ? "f" : "");
 }
 

@@ -23,6 +23,7 @@ struct DialectTraits {
   std::string_view i64;              ///< spelling of a 64-bit integer type
   std::string_view i64_suffix;       ///< of its literals
   std::string_view math_namespace;   ///< before math functions
+  std::string_view fast_functions;   ///< single-precision functions that have a faster form kerf_fast_NAME: " exp log "
   bool math_suffix = false;          ///< single-precision functions end in 'f'
   bool has_rsqrt = false;            ///< rsqrt exists
   std::string_view infinity[2];      ///< as f32, f64

@@ -138,6 +138,7 @@ void Lowering::store(int buffer, NodeId id, const Index& index, const std::strin
 }
 
 std::string Lowering::value(NodeId id, const Index& index) {
+  if (const auto known = bound_.find(id); known != bound_.end()) return known->second;
   return plan_.location[static_cast<std::size_t>(id)] >= 0 ? load(id, index) : compute(id, index);
 }
 

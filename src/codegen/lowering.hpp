@@ -36,7 +36,9 @@ class Lowering {
   Lowering(const Plan& plan, const DialectTraits& dialect, const NaiveOptions& options, Code& code, Uses& uses)
       : plan_(plan), dialect_(dialect), options_(options), code_(code), uses_(uses) {}
 
-  /// The node's value at `index`, loaded from its buffer or computed in place.
+  /// From now on the node's value is `text`, at whatever index it is asked for.
+  void bind(ir::NodeId id, std::string text) { bound_[id] = std::move(text); }
+  /// The node's value at `index`: what it is bound to, loaded from its buffer, or computed in place.
   std::string value(ir::NodeId id, const Index& index);
   /// The same, never loaded from the node's own buffer; not for scans.
   std::string compute(ir::NodeId id, const Index& index);
@@ -82,6 +84,7 @@ class Lowering {
   const NaiveOptions& options_;
   Code& code_;
   Uses& uses_;
+  std::map<ir::NodeId, std::string> bound_;
 };
 
 }  // namespace kerf::codegen

@@ -51,11 +51,6 @@ int own_weight(const Node& node) {
   }
 }
 
-bool needs_kernel(const Node& node) {
-  return is<ir::ConcatAttr>(node) || is<ir::ReduceAttr>(node) || is<ir::ScanAttr>(node) || is<ir::ContractAttr>(node) ||
-         is<ir::ConvAttr>(node) || is<ir::PoolAttr>(node) || is<ir::AdaptivePoolAttr>(node);
-}
-
 bool is_leaf(const Node& node) {
   return is<ir::InputAttr>(node) || is<ir::ConstantAttr>(node) || is<ir::IotaAttr>(node);
 }
@@ -145,7 +140,7 @@ std::vector<bool> stored_nodes(const Graph& graph, const std::vector<bool>& live
   for (std::size_t id = 0; id < count; ++id) {
     const Node& node = graph.nodes[id];
     if (!live[id] || is_leaf(node)) continue;
-    if (needs_kernel(node)) {
+    if (is_anchor(node)) {
       stored[id] = true;
       continue;
     }
@@ -216,14 +211,27 @@ class Names {
 
 }  // namespace
 
+bool is_anchor(const ir::Node& node) {
+  return is<ir::ConcatAttr>(node) || is<ir::ReduceAttr>(node) || is<ir::ScanAttr>(node) || is<ir::ContractAttr>(node) ||
+         is<ir::ConvAttr>(node) || is<ir::PoolAttr>(node) || is<ir::AdaptivePoolAttr>(node);
+}
+
+std::vector<bool> stored_by_default(const ir::Graph& graph) { return stored_nodes(graph, live_nodes(graph)); }
+
 DType value_type(const ir::Node& node, const NaiveOptions& options) {
   if (is_float(node.dtype)) return options.compute;
   return node.dtype == DType::boolean ? DType::boolean : DType::i64;
 }
 
 Result<Plan> make_plan(const ir::Graph& original, const NaiveOptions& options) {
+  Graph graph = split_reductions(ir::simplify(original));
+  const std::vector<bool> stored = stored_by_default(graph);
+  return make_plan(std::move(graph), stored, options);
+}
+
+Result<Plan> make_plan(ir::Graph taken, const std::vector<bool>& stored, const NaiveOptions& options) {
   Plan plan;
-  plan.graph = split_reductions(ir::simplify(original));
+  plan.graph = std::move(taken);
   const Graph& graph = plan.graph;
   Names names(graph);
   std::set<std::string> boundary;
@@ -235,7 +243,6 @@ Result<Plan> make_plan(const ir::Graph& original, const NaiveOptions& options) {
                                                      named.name));
 
   const std::vector<bool> live = live_nodes(graph);
-  const std::vector<bool> stored = stored_nodes(graph, live);
   plan.location.assign(graph.nodes.size(), -1);
   const auto add_buffer = [&](Buffer buffer) {
     plan.buffers.push_back(std::move(buffer));

@@ -40,6 +40,15 @@ struct Plan {
 
 Result<Plan> make_plan(const ir::Graph& graph, const NaiveOptions& options);
 
+/// The plan for a choice of stored nodes. `graph` is taken as it is; outputs count as stored.
+Result<Plan> make_plan(ir::Graph graph, const std::vector<bool>& stored, const NaiveOptions& options);
+
+/// The nodes that `make_plan` would store: whatever cannot be inlined, or would be computed too often.
+std::vector<bool> stored_by_default(const ir::Graph& graph);
+
+/// Nodes that are loops of their own (reductions, contractions, ...), not elementwise.
+bool is_anchor(const ir::Node& node);
+
 /// Type of a node's value in a scratch buffer: the compute type, i64 or bool.
 DType value_type(const ir::Node& node, const NaiveOptions& options);
 

@@ -29,6 +29,7 @@ struct Direction {
 
 struct ProposalRequest {
   std::string operation;                 ///< one of Proposer::operations()
+  std::size_t start_number = 0;          ///< for "start": 0, 1, 2, ... until the proposer has no more
   std::optional<Ancestor> parent;        ///< none: start afresh
   std::vector<Ancestor> inspirations;    ///< partners for crossover, examples for a language model
   std::optional<Direction> direction;

@@ -44,6 +44,7 @@ struct Options {
   TasksOptions tasks;
   DoctorOptions doctor;
   NaiveOptions naive;
+  SynthOptions synth;
 };
 
 /// An option whose help reads "--shape NAME".
@@ -107,6 +108,12 @@ void define_others(CLI::App& app, Options& options) {
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
   add_value(naive, "--target", options.naive.target, "NAME", "cpu, opencl or cuda")->required();
+  auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
+  synth->footer("Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu --start 2 > mine.cpp");
+  add_file(synth, "TASK", options.synth.task, "The task's .toml file");
+  add_value(synth, "--target", options.synth.target, "NAME", "cpu, opencl or cuda")->required();
+  synth->add_flag("--list", options.synth.list, "One line per composition instead");
+  add_value(synth, "--start", options.synth.start, "NUMBER", "Which composition (default 0, the best guess)");
 }
 
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
@@ -147,6 +154,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("check")) return check(options.check, environment, console);
   if (app.got_subcommand("tasks")) return tasks(options.tasks, environment, console);
   if (app.got_subcommand("doctor")) return doctor(options.doctor, environment, console);
+  if (app.got_subcommand("synth")) return synth(options.synth, environment, console);
   return naive(options.naive, environment, console);
 }
 

@@ -51,6 +51,14 @@ struct NaiveOptions {
 };
 Status naive(const NaiveOptions& options, const Environment& environment, Console& console);
 
+struct SynthOptions {
+  std::string task;
+  std::string target;
+  int start = 0;        ///< which of the starts is printed
+  bool list = false;    ///< one line per start instead
+};
+Status synth(const SynthOptions& options, const Environment& environment, Console& console);
+
 /// The task, with its target names held to the list of targets.
 Result<Task> load_checked_task(const std::string& path);
 

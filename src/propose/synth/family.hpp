@@ -24,6 +24,7 @@ struct Group {
   std::vector<ir::NodeId> members;
   std::vector<ir::NodeId> anchors;       ///< members that are reduce, scan, contract, conv, pool, adaptive pool or concat nodes
   std::vector<ir::NodeId> leaves;        ///< loaded nodes, each once
+  bool copy = false;                     ///< nothing is computed: `root` lies in another buffer and is copied (and converted)
 };
 
 /// What is known beyond the graph.

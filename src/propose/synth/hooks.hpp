@@ -2,6 +2,7 @@
 // Hooks: small functions written from the graph that a template calls, e.g. to load an operand with its fused prologue or to
 // finish and store a result with its fused epilogue.
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,8 +48,9 @@ class HookWriter {
   void store(const std::string& name, ir::NodeId root, int buffer, const std::vector<std::string>& params,
              const codegen::Index& index, const std::vector<Bound>& bound);
 
-  /// As `store`, but gives the finished value back in the type of the node (for templates that store vectors themselves).
-  /// Equivalent to `value` with bounds; here for symmetry of names.
+  /// `$name($args, params...)`: computes the whole line of a scan that `line` (its index, the scan's axis is ignored) names.
+  void scan_line(const std::string& name, ir::NodeId scan, int buffer, const std::vector<std::string>& params,
+                 const std::vector<std::string>& line);
 
   /// How `node` can be read without a hook, if it is a buffer under views only.
   std::optional<DirectAccess> direct(ir::NodeId node) const;
@@ -62,19 +64,24 @@ class HookWriter {
   const codegen::NaiveOptions& options() const { return options_; }
   const std::string& prefix() const { return prefix_; }
 
-  /// Says that the template itself reads (or writes) this buffer, so that it is among `$args`.
+  /// Says that the template itself reads (writes) this buffer, so that it is among `$args`.
   void use_buffer(int buffer);
+  void use_written(int buffer);
 
   // For the renderer.
-  std::string functions() const;                     ///< text of all hooks, once the buffers are known
-  std::vector<int> buffers() const;                  ///< read ones in order of first use, then written ones
-  const codegen::Uses& uses() const { return uses_; }
+  /// Text of all hooks; `buffer_parameters` is the group's `$params`.
+  std::string functions(const std::string& buffer_parameters) const;
+  const std::vector<int>& written() const { return written_; }
+  const codegen::Uses& uses() const { return uses_; }   ///< its buffers are the read ones
   bool defines(const std::string& name) const;
 
  private:
   struct Hook {
     std::string name, result, parameters, body;
   };
+  /// The text that `write` leaves in a fresh function body.
+  std::string lower(const std::vector<std::string>& params, const std::vector<Bound>& bound,
+                    const std::function<void(codegen::Code&, codegen::Lowering&)>& write);
   void add(const std::string& name, const std::string& result, const std::vector<std::string>& params,
            const std::vector<Bound>& bound, std::string body);
 

@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "base/rng.hpp"
+#include "codegen/dialect.hpp"
 #include "device/device.hpp"
 #include "model/candidate.hpp"
 #include "model/task.hpp"

@@ -1,0 +1,10 @@
+# cmake -DFOLDER=... -DOUTPUT=... -P embed_files.cmake: writes the files of FOLDER as text into a C++ source file.
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*.in ${FOLDER}/*.h ${FOLDER}/*.toml)
+list(SORT files)
+set(source "#include \"propose/synth/built_in_files.hpp\"\n\nnamespace kerf::synth {\nnamespace {\n\nconstexpr BuiltInFile kFiles[] = {\n")
+foreach(name ${files})
+  file(READ ${FOLDER}/${name} text)
+  string(APPEND source "    {\"${name}\", R\"kerf_file(${text})kerf_file\"},\n")
+endforeach()
+string(APPEND source "};\n\n}  // namespace\n\nstd::span<const BuiltInFile> built_in_files() { return kFiles; }\n\n}  // namespace kerf::synth\n")
+file(WRITE ${OUTPUT} "${source}")

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "propose/synth/synthesiser.hpp"
+
+namespace kerf::synth {
+namespace {
+
+class BuiltinProposer final : public Proposer {
+ public:
+  explicit BuiltinProposer(std::unique_ptr<Synthesiser> synthesiser)
+      : synthesiser_(std::move(synthesiser)), starts_(synthesiser_->starts()) {}
+
+  std::string_view name() const override { return "builtin"; }
+  std::vector<std::string> operations() const override {
+    return {"start", "restart", "parameter", "family", "fusion", "crossover"};
+  }
+
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) override {
+    const std::string& operation = request.operation;
+    if (operation == "start") {
+      if (request.start_number >= starts_.size()) return std::optional<Proposal>{};
+      return finish(starts_[request.start_number], {}, "start " + synthesiser_->describe(starts_[request.start_number]));
+    }
+    if (operation == "restart") {
+      const Genome genome = synthesiser_->random(rng);
+      return finish(genome, {}, "restart with " + synthesiser_->describe(genome));
+    }
+    if (!request.parent || request.parent->genome.empty()) return std::optional<Proposal>{};
+    KERF_TRY(const Genome parent, genome_from_json(request.parent->genome));
+    std::vector<std::int64_t> parents{request.parent->step};
+    std::optional<Genome> child;
+    if (operation == "parameter") child = synthesiser_->change_parameter(parent, rng);
+    if (operation == "family") child = synthesiser_->change_family(parent, rng);
+    if (operation == "fusion") child = synthesiser_->change_fusion(parent, rng);
+    if (operation == "crossover") {
+      for (const Ancestor& other : request.inspirations) {
+        if (other.genome.empty()) continue;
+        KERF_TRY(const Genome partner, genome_from_json(other.genome));
+        child = synthesiser_->cross(parent, partner, rng);
+        if (!child) continue;
+        parents.push_back(other.step);
+        break;
+      }
+    }
+    if (!child) return std::optional<Proposal>{};
+    return finish(*child, std::move(parents), synthesiser_->difference(parent, *child));
+  }
+
+ private:
+  Result<std::optional<Proposal>> finish(const Genome& genome, std::vector<std::int64_t> parents, std::string change) {
+    KERF_TRY(Candidate candidate, synthesiser_->render(genome));
+    return std::optional(Proposal{std::move(candidate), to_json(genome), std::move(parents), std::move(change)});
+  }
+
+  std::unique_ptr<Synthesiser> synthesiser_;
+  std::vector<Genome> starts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser) {
+  return std::make_unique<BuiltinProposer>(std::move(synthesiser));
+}
+
+}  // namespace kerf::synth

@@ -1,0 +1,10 @@
+#include "propose/synth/families/families.hpp"
+
+namespace kerf::synth {
+
+const std::vector<const Family*>& all_families() {
+  static const std::vector<const Family*> all{&matmul_family(), &direct_family()};
+  return all;
+}
+
+}  // namespace kerf::synth

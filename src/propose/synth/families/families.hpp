@@ -1,0 +1,11 @@
+#pragma once
+// One function per family; all_families.cpp lists them.
+
+#include "propose/synth/family.hpp"
+
+namespace kerf::synth {
+
+const Family& direct_family();
+const Family& matmul_family();
+
+}  // namespace kerf::synth

@@ -1,0 +1,93 @@
+// Matrix products: any contraction, with what is elementwise before and after it.
+//
+// Templates get the extents BATCH, M, N, K. Per operand X in {A, B}: X_DIRECT with X_PTR, X_OFFSET and the strides
+// X_SB, A_SM or B_SN, and X_SK, or else the hook $load_a($args, b, m, k) or $load_b($args, b, k, n); X_K_FAST when
+// neighbours along k are neighbours in memory; X_VECTOR when it is direct, of floats and of stride 1 along one axis;
+// X_ALIGNED, a condition under which four such neighbours can be loaded at once. $store($args, b, m, n, sum) finishes
+// an element. F32 when sums are floats; WORDS is the size of a sum in floats.
+
+#include <algorithm>
+
+#include "propose/synth/families/families.hpp"
+#include "propose/synth/families/matmul_axes.hpp"
+#include "propose/synth/families/matmul_epilogue.hpp"
+
+namespace kerf::synth {
+namespace {
+
+using ir::NodeId;
+
+class Matmul final : public Family {
+ public:
+  std::string_view name() const override { return "matmul"; }
+
+  bool fits(const codegen::Plan& plan, const Group& group) const override {
+    if (group.anchors.size() != 1 || !ir::is<ir::ContractAttr>(plan.graph[group.anchors[0]])) return false;
+    if (!is_float(plan.graph[group.anchors[0]].dtype)) return false;
+    return product_axes(plan.graph, group.anchors[0]) && layout_steps(plan.graph, group, group.anchors[0]);
+  }
+
+  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+    const ir::Graph& graph = hooks.plan().graph;
+    const NodeId contract = group.anchors[0];
+    const auto axes = product_axes(graph, contract);
+    const auto steps = layout_steps(graph, group, contract);
+    KERF_CHECK(axes && steps, "fill is called for groups that fit");
+    Filling filling;
+    set_extent(filling, "BATCH", axes->extent(axes->batch), hooks);
+    set_extent(filling, "M", axes->extent(axes->m), hooks);
+    set_extent(filling, "N", axes->extent(axes->n), hooks);
+    set_extent(filling, "K", axes->extent(axes->k), hooks);
+    set_flag(filling, "F32", hooks.options().compute == DType::f32);
+    set_extent(filling, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
+    operand(filling, hooks, *axes, true);
+    operand(filling, hooks, *axes, false);
+    const auto at = place(*axes, axes->out_labels, hooks, "kerf_b", "kerf_m", "kerf_n", "");
+    hooks.store("store", group.root, group.buffer, {"kerf_b", "kerf_m", "kerf_n"},
+                index_in_root(*steps, graph[contract].shape, at, hooks), {{contract, "kerf_total"}});
+    return filling;
+  }
+
+ private:
+  static void operand(Filling& filling, HookWriter& hooks, const ProductAxes& axes, bool is_a) {
+    const std::string name = is_a ? "A" : "B", own = is_a ? "M" : "N";
+    const NodeId node = is_a ? axes.a : axes.b;
+    const auto& labels = is_a ? axes.a_labels : axes.b_labels;
+    const auto access = matrix_access(hooks, axes, node, labels, is_a ? axes.m : axes.n, axes.k);
+    set_flag(filling, name + "_DIRECT", access.has_value());
+    bool k_fast = !labels.empty() && std::find(axes.k.begin(), axes.k.end(), labels.back()) != axes.k.end();
+    bool vector = false;
+    if (access) {
+      hooks.use_buffer(access->buffer);
+      k_fast = access->sc.is_one();
+      vector = access->sc.is_one() || access->sr.is_one();
+      filling.values[name + "_PTR"] = access->pointer;
+      set_extent(filling, name + "_OFFSET", access->offset, hooks);
+      set_extent(filling, name + "_SB", access->sb, hooks);
+      set_extent(filling, name + "_S" + own, access->sr, hooks);
+      set_extent(filling, name + "_SK", access->sc, hooks);
+    } else if (is_a) {
+      hooks.value("load_a", node, {"kerf_b", "kerf_m", "kerf_k"},
+                  codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "kerf_m", "", "kerf_k")));
+    } else {
+      hooks.value("load_b", node, {"kerf_b", "kerf_k", "kerf_n"},
+                  codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "", "kerf_n", "kerf_k")));
+    }
+    set_flag(filling, name + "_K_FAST", k_fast);
+    vector = vector && hooks.options().compute == DType::f32;
+    set_flag(filling, name + "_VECTOR", vector);
+    const std::string other = k_fast ? name + "_S" + own : name + "_SK";
+    filling.values[name + "_ALIGNED"] = vector ? "$" + name + "_OFFSET % 4 == 0 && $" + name + "_SB % 4 == 0 && $" +
+                                                     other + " % 4 == 0 && $" + (k_fast ? "K" : own) + " % 4 == 0"
+                                               : "0";
+  }
+};
+
+}  // namespace
+
+const Family& matmul_family() {
+  static const Matmul family;
+  return family;
+}
+
+}  // namespace kerf::synth

@@ -1,0 +1,42 @@
+#pragma once
+// Groups with their chosen variants -> one candidate file.
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "codegen/dialect.hpp"
+#include "model/candidate.hpp"
+#include "propose/synth/catalogue.hpp"
+#include "propose/synth/family.hpp"
+#include "propose/synth/partition.hpp"
+
+namespace kerf::synth {
+
+/// How one group is computed.
+struct Choice {
+  const Family* family = nullptr;
+  const Variant* variant = nullptr;
+  Bindings parameters;
+};
+
+/// What the renderer and the legality checks share about the target's language.
+struct Medium {
+  codegen::DialectTraits dialect;
+  codegen::NaiveOptions options;
+  std::string header;                 ///< the dialect layer's file under kernels/
+  std::set<std::string> taken;        ///< the task's names: symbols, inputs, outputs
+};
+
+/// The plan as the group's hooks see it: its own root is computed, not loaded.
+codegen::Plan inside(const codegen::Plan& plan, const Group& group);
+
+/// Names in a variant's requirements replaced by extents and parameter values; each must hold for every shape.
+bool allowed(const Variant& variant, const Filling& filling, const Bindings& parameters,
+             const std::vector<ShapeSet>& shapes);
+
+/// One choice per group, in order. The source of the candidate is complete and ordinary.
+Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const Setting& setting,
+                         const Medium& medium, const std::string& name);
+
+}  // namespace kerf::synth

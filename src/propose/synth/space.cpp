@@ -1,0 +1,134 @@
+#include "propose/synth/space.hpp"
+
+#include <algorithm>
+
+namespace kerf::synth {
+namespace {
+
+constexpr int kTries = 64;              // draws before the search for an allowed tuple gives up
+constexpr std::size_t kTuples = 20000;  // tuples looked at when the defaults are not allowed
+
+bool reaches(const Variant& variant, Precision precision) {
+  return variant.precisions.empty() ||
+         std::find(variant.precisions.begin(), variant.precisions.end(), precision) != variant.precisions.end();
+}
+
+bool flags_hold(const Variant& variant, const Filling& filling) {
+  return std::all_of(variant.when.begin(), variant.when.end(), [&](const std::string& flag) {
+    const bool negated = flag.starts_with('!');
+    const auto found = filling.values.find(negated ? flag.substr(1) : flag);
+    return found != filling.values.end() && (found->second == "1") != negated;
+  });
+}
+
+}  // namespace
+
+Space::Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants)
+    : forms_(std::move(forms)), setting_(std::move(setting)), medium_(std::move(medium)), variants_(std::move(variants)) {}
+
+std::optional<Bindings> Space::default_parameters(const Variant& variant, const Filling& filling) const {
+  // Tuples in order of a mixed-radix counter whose first digit runs fastest; the first tuple is all defaults.
+  std::vector<std::size_t> digit(variant.tunables.size(), 0);
+  for (std::size_t tuple = 0; tuple < kTuples; ++tuple) {
+    Bindings parameters;
+    for (std::size_t t = 0; t < digit.size(); ++t)
+      parameters[variant.tunables[t].name] = variant.tunables[t].values[digit[t]];
+    if (allowed(variant, filling, parameters, setting_.shapes)) return parameters;
+    std::size_t t = 0;
+    while (t < digit.size() && ++digit[t] == variant.tunables[t].values.size()) digit[t++] = 0;
+    if (t == digit.size()) break;
+  }
+  return {};
+}
+
+std::vector<Option> Space::options_for(const Partition& partition, const Group& group) const {
+  std::vector<Option> options;
+  const codegen::Plan plan = inside(partition.plan, group);
+  for (const Family* family : all_families()) {
+    if (!family->fits(plan, group)) continue;
+    HookWriter hooks(plan, medium_.dialect, medium_.options, "g");
+    const auto filling = family->fill(group, setting_, hooks);
+    if (!filling) continue;
+    for (const Variant& variant : variants_) {
+      if (variant.family != family->name() || !reaches(variant, setting_.precision)) continue;
+      if (std::find(variant.targets.begin(), variant.targets.end(), setting_.target) == variant.targets.end()) continue;
+      if (!flags_hold(variant, *filling)) continue;
+      if (auto defaults = default_parameters(variant, *filling))
+        options.push_back({family, &variant, *filling, *std::move(defaults)});
+    }
+  }
+  return options;
+}
+
+const Layout* Space::layout(int form, const Roots& roots) {
+  const auto key = std::pair{form, roots};
+  if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second.get();
+  auto& place = layouts_[key];
+  auto partition = make_partition(forms_[static_cast<std::size_t>(form)], roots, medium_.options);
+  if (!partition) return nullptr;
+  auto layout = std::make_unique<Layout>();
+  layout->partition = *std::move(partition);
+  for (const Group& group : layout->partition.groups) {
+    layout->options.push_back(options_for(layout->partition, group));
+    if (layout->options.back().empty()) return nullptr;
+  }
+  place = std::move(layout);
+  return place.get();
+}
+
+std::string Space::uncovered(int form) {
+  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options);
+  if (!partition) return partition.error().message;
+  for (const Group& group : partition->groups)
+    if (options_for(*partition, group).empty()) {
+      const ir::Node& node = partition->plan.graph[group.root];
+      return node.origin.empty() ? "node " + std::to_string(group.root) : node.origin;
+    }
+  return {};
+}
+
+bool Space::specially_fits(const codegen::Plan& plan, const Group& group) const {
+  const codegen::Plan view = inside(plan, group);
+  const auto& families = all_families();
+  return std::any_of(families.begin(), std::prev(families.end()),
+                     [&](const Family* family) { return family->fits(view, group); });
+}
+
+Roots Space::least_fused(int form) { return synth::least_fused(forms_[static_cast<std::size_t>(form)]); }
+
+Roots Space::most_fused(int form) {
+  return synth::most_fused(forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options,
+                           [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
+}
+
+Bindings Space::draw(const Option& option, Rng& rng) const {
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    Bindings parameters;
+    for (const Tunable& tunable : option.variant->tunables) {
+      const auto last = static_cast<std::int64_t>(tunable.values.size()) - 1;
+      parameters[tunable.name] = tunable.values[static_cast<std::size_t>(rng.integer(0, last))];
+    }
+    if (allowed(*option.variant, option.filling, parameters, setting_.shapes)) return parameters;
+  }
+  return option.defaults;
+}
+
+std::optional<Bindings> Space::step(const Option& option, const Bindings& parameters, Rng& rng) const {
+  std::vector<Bindings> moves;
+  for (const Tunable& tunable : option.variant->tunables)
+    for (const auto value : tunable.values) {
+      Bindings moved = parameters;
+      if (moved[tunable.name] == value) continue;
+      moved[tunable.name] = value;
+      moves.push_back(std::move(moved));
+    }
+  // Drawn without replacement until one is allowed.
+  while (!moves.empty()) {
+    const auto pick = static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(moves.size()) - 1));
+    if (allowed(*option.variant, option.filling, moves[pick], setting_.shapes)) return moves[pick];
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(pick));
+  }
+  return {};
+}
+
+}  // namespace kerf::synth

@@ -1,0 +1,64 @@
+#pragma once
+// The choices a task has on a target: partitions of its forms, and what may compute each group.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/rng.hpp"
+#include "propose/synth/genome.hpp"
+#include "propose/synth/render.hpp"
+
+namespace kerf::synth {
+
+/// A variant that can compute a group, with what is needed to choose its parameters.
+struct Option {
+  const Family* family = nullptr;
+  const Variant* variant = nullptr;
+  Filling filling;
+  Bindings defaults;                       ///< an allowed tuple, as near to the manifest's defaults as possible
+};
+
+/// A partition with the options of each of its groups, best guess first.
+struct Layout {
+  Partition partition;
+  std::vector<std::vector<Option>> options;  ///< per group; never empty
+};
+
+/// Not thread-safe (it remembers layouts).
+class Space {
+ public:
+  Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants);
+
+  const std::vector<ir::Graph>& forms() const { return forms_; }
+  const Setting& setting() const { return setting_; }
+  const Medium& medium() const { return medium_; }
+
+  /// Null when some group has no option.
+  const Layout* layout(int form, const Roots& roots);
+  /// The operator that no family covers in the least fused layout; "" when all are covered.
+  std::string uncovered(int form);
+
+  Roots least_fused(int form);
+  Roots most_fused(int form);
+
+  /// An allowed tuple drawn at random.
+  Bindings draw(const Option& option, Rng& rng) const;
+  /// `parameters` with one value changed, or none when nothing else is allowed.
+  std::optional<Bindings> step(const Option& option, const Bindings& parameters, Rng& rng) const;
+
+ private:
+  std::vector<Option> options_for(const Partition& partition, const Group& group) const;
+  std::optional<Bindings> default_parameters(const Variant& variant, const Filling& filling) const;
+  bool specially_fits(const codegen::Plan& plan, const Group& group) const;
+
+  std::vector<ir::Graph> forms_;
+  Setting setting_;
+  Medium medium_;
+  std::vector<Variant> variants_;
+  std::map<std::pair<int, Roots>, std::unique_ptr<Layout>> layouts_;  // null: not legal
+};
+
+}  // namespace kerf::synth

@@ -1,0 +1,295 @@
+#include "propose/synth/synthesiser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "propose/synth/space.hpp"
+
+namespace kerf::synth {
+namespace {
+
+constexpr int kTries = 24;
+constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
+
+std::size_t pick(std::size_t count, Rng& rng) {
+  return static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(count) - 1));
+}
+
+/// The genes of a layout: every group that is not a plain copy.
+Gene gene_of(const Group& group, const Option& option, Bindings parameters) {
+  return {group.root, option.variant->family, option.variant->name, std::move(parameters)};
+}
+
+Roots roots_of(const Genome& genome) {
+  Roots roots;
+  for (const Gene& gene : genome.genes) roots.insert(gene.root);
+  return roots;
+}
+
+const Gene* find_gene(const Genome& genome, ir::NodeId root) {
+  for (const Gene& gene : genome.genes)
+    if (gene.root == root) return &gene;
+  return nullptr;
+}
+
+const Option* find_option(const std::vector<Option>& options, const Gene& gene) {
+  for (const Option& option : options)
+    if (option.variant->family == gene.family && option.variant->name == gene.variant) return &option;
+  return nullptr;
+}
+
+std::string text_of(const Bindings& parameters) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : parameters) parts.push_back(fmt::format("{}={}", name, value));
+  return join(parts, " ");
+}
+
+}  // namespace
+
+struct Synthesiser::Impl {
+  std::string task;
+  std::unique_ptr<Space> space;
+
+  /// A genome over `layout` in which group g has `choose(g)`.
+  template <class Choose>
+  Genome genome(int form, const Layout& layout, const Choose& choose) const {
+    Genome genome;
+    genome.form = form;
+    for (std::size_t g = 0; g < layout.partition.groups.size(); ++g)
+      if (!layout.partition.groups[g].copy) genome.genes.push_back(choose(g));
+    return genome;
+  }
+  Gene first_gene(const Layout& layout, std::size_t g, std::size_t option = 0) const {
+    const Option& chosen = layout.options[g][option];
+    return gene_of(layout.partition.groups[g], chosen, chosen.defaults);
+  }
+  Gene random_gene(const Layout& layout, std::size_t g, Rng& rng) const {
+    const Option& chosen = layout.options[g][pick(layout.options[g].size(), rng)];
+    return gene_of(layout.partition.groups[g], chosen, space->draw(chosen, rng));
+  }
+  /// Keeps the parent's gene where the group is the same and still allowed.
+  Gene inherited(const Layout& layout, std::size_t g, const Genome& parent, Rng& rng) const {
+    if (const Gene* gene = find_gene(parent, layout.partition.groups[g].root)) {
+      const Option* option = find_option(layout.options[g], *gene);
+      if (option != nullptr && allowed(*option->variant, option->filling, gene->parameters, space->setting().shapes))
+        return *gene;
+    }
+    return rng.chance(0.5) ? first_gene(layout, g) : random_gene(layout, g, rng);
+  }
+  const Layout* layout_of(const Genome& genome) const {
+    if (genome.form < 0 || static_cast<std::size_t>(genome.form) >= space->forms().size()) return nullptr;
+    return space->layout(genome.form, roots_of(genome));
+  }
+};
+
+Synthesiser::Synthesiser(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Synthesiser::~Synthesiser() = default;
+
+Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const std::string& target,
+                                                         codegen::Dialect dialect, const DeviceFacts& facts) {
+  if (!task.graph)
+    return fail(Errc::invalid_input,
+                fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
+                            task.name));
+  Medium medium{codegen::traits(dialect), {}, "", {}};
+  if (dialect == codegen::Dialect::cpp) medium.dialect.fast_functions = kFastFunctions;
+  medium.header = dialect == codegen::Dialect::cpp        ? "dialect/cpp.h"
+                  : dialect == codegen::Dialect::opencl_c ? "dialect/opencl.h"
+                                                          : "dialect/cuda.h";
+  medium.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
+  for (const auto* list : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *list) medium.taken.insert(tensor.name);
+  Setting setting{target, task.precision, shapes_for(task, target), facts};
+  for (const ShapeSet& shape : setting.shapes)
+    for (const auto& [name, value] : shape.symbols) medium.taken.insert(name);
+  KERF_TRY(auto variants, load_catalogue());
+  auto impl = std::make_unique<Impl>();
+  impl->task = task.name;
+  impl->space = std::make_unique<Space>(std::vector<ir::Graph>{ir::simplify(*task.graph)}, std::move(setting),
+                                        std::move(medium), std::move(variants));
+  if (const std::string missing = impl->space->uncovered(0); !missing.empty())
+    return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
+  return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
+}
+
+std::vector<Genome> Synthesiser::starts() const {
+  std::vector<Genome> first, others;
+  const auto add = [](std::vector<Genome>& list, const Genome& genome) {
+    if (std::find(list.begin(), list.end(), genome) == list.end()) list.push_back(genome);
+  };
+  for (int form = 0; form < static_cast<int>(impl_->space->forms().size()); ++form) {
+    for (const Roots& roots : {impl_->space->most_fused(form), impl_->space->least_fused(form)}) {
+      const Layout* layout = impl_->space->layout(form, roots);
+      if (layout == nullptr) continue;
+      const auto base = [&](std::size_t g) { return impl_->first_gene(*layout, g); };
+      add(first, impl_->genome(form, *layout, base));
+      for (std::size_t g = 0; g < layout->options.size(); ++g)
+        for (std::size_t option = 1; option < layout->options[g].size(); ++option)
+          add(others, impl_->genome(form, *layout, [&](std::size_t at) {
+            return impl_->first_gene(*layout, at, at == g ? option : 0);
+          }));
+    }
+  }
+  for (const Genome& genome : others) add(first, genome);
+  return first;
+}
+
+Genome Synthesiser::random(Rng& rng) const {
+  const auto& forms = impl_->space->forms();
+  const auto form = static_cast<int>(pick(forms.size(), rng));
+  const Roots fused = impl_->space->most_fused(form), split = impl_->space->least_fused(form);
+  Roots roots = fused;
+  for (const ir::NodeId id : split)
+    if (!roots.contains(id) && rng.chance(0.2)) roots.insert(id);
+  for (const Roots& choice : {roots, fused, split})
+    if (const Layout* layout = impl_->space->layout(form, choice))
+      return impl_->genome(form, *layout, [&](std::size_t g) { return impl_->random_gene(*layout, g, rng); });
+  KERF_CHECK(false, "the least fused layout exists, create() saw to that");
+  return {};
+}
+
+std::optional<Genome> Synthesiser::change_parameter(const Genome& parent, Rng& rng) const {
+  const Layout* layout = impl_->layout_of(parent);
+  if (layout == nullptr) return {};
+  Genome child = parent;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const std::size_t g = pick(layout->partition.groups.size(), rng);
+    for (Gene& gene : child.genes) {
+      if (gene.root != layout->partition.groups[g].root) continue;
+      const Option* option = find_option(layout->options[g], gene);
+      if (option == nullptr) continue;
+      if (auto moved = impl_->space->step(*option, gene.parameters, rng)) {
+        gene.parameters = *std::move(moved);
+        return child;
+      }
+    }
+  }
+  return {};
+}
+
+std::optional<Genome> Synthesiser::change_family(const Genome& parent, Rng& rng) const {
+  const Layout* layout = impl_->layout_of(parent);
+  if (layout == nullptr) return {};
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const std::size_t g = pick(layout->partition.groups.size(), rng);
+    if (layout->partition.groups[g].copy || layout->options[g].size() < 2) continue;
+    Genome child = parent;
+    for (Gene& gene : child.genes)
+      if (gene.root == layout->partition.groups[g].root) {
+        const Option& option = layout->options[g][pick(layout->options[g].size(), rng)];
+        Gene other = gene_of(layout->partition.groups[g], option,
+                             rng.chance(0.5) ? option.defaults : impl_->space->draw(option, rng));
+        if (other.family != gene.family || other.variant != gene.variant) {
+          gene = std::move(other);
+          return child;
+        }
+      }
+  }
+  return {};
+}
+
+std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng) const {
+  const Layout* layout = impl_->layout_of(parent);
+  if (layout == nullptr) return {};
+  const ir::Graph& graph = impl_->space->forms()[static_cast<std::size_t>(parent.form)];
+  std::vector<Roots> moves;
+  const Roots roots = roots_of(parent);
+  for (const ir::NodeId root : roots) {  // merges
+    Roots fewer = roots;
+    fewer.erase(root);
+    if (std::none_of(graph.outputs.begin(), graph.outputs.end(), [&](const auto& o) { return o.node == root; }))
+      moves.push_back(std::move(fewer));
+  }
+  for (const Group& group : layout->partition.groups)  // splits
+    for (const ir::NodeId id : group.members) {
+      const ir::Node& node = graph[id];
+      if (id == group.root || ir::is<ir::ConstantAttr>(node) || ir::is<ir::IotaAttr>(node)) continue;
+      Roots more = roots;
+      more.insert(id);
+      moves.push_back(std::move(more));
+    }
+  while (!moves.empty()) {
+    const std::size_t at = pick(moves.size(), rng);
+    if (const Layout* moved = impl_->space->layout(parent.form, moves[at]))
+      return impl_->genome(parent.form, *moved, [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return {};
+}
+
+std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& rng) const {
+  const bool swapped = rng.chance(0.5);
+  const Genome& frame = swapped ? b : a;
+  const Genome& donor = swapped ? a : b;
+  if (frame.form != donor.form) return {};
+  const Layout* layout = impl_->layout_of(frame);
+  if (layout == nullptr) return {};
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    Genome child = impl_->genome(frame.form, *layout, [&](std::size_t g) {
+      const ir::NodeId root = layout->partition.groups[g].root;
+      const Gene* own = find_gene(frame, root);
+      const Gene* other = find_gene(donor, root);
+      if (own == nullptr || other == nullptr) return impl_->inherited(*layout, g, frame, rng);
+      Gene mixed = rng.chance(0.5) ? *own : *other;
+      const Gene& second = mixed == *own ? *other : *own;
+      if (mixed.family == second.family && mixed.variant == second.variant)  // parameters mix one by one
+        for (auto& [name, value] : mixed.parameters)
+          if (const auto found = second.parameters.find(name); found != second.parameters.end() && rng.chance(0.5))
+            value = found->second;
+      const Option* option = find_option(layout->options[g], mixed);
+      if (option == nullptr || !allowed(*option->variant, option->filling, mixed.parameters, impl_->space->setting().shapes))
+        return *own;
+      return mixed;
+    });
+    if (child != a && child != b) return child;
+  }
+  return {};
+}
+
+Result<Candidate> Synthesiser::render(const Genome& genome) const {
+  const Layout* layout = impl_->layout_of(genome);
+  if (layout == nullptr) return fail(Errc::invalid_input, "the genome does not fit this task and target");
+  std::vector<Choice> choices;
+  for (std::size_t g = 0; g < layout->partition.groups.size(); ++g) {
+    const Group& group = layout->partition.groups[g];
+    const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
+    const Option* option = gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front();
+    if (option == nullptr)
+      return fail(Errc::invalid_input, fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
+    choices.push_back({option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults});
+  }
+  return synth::render(layout->partition, choices, impl_->space->setting(), impl_->space->medium(), describe(genome));
+}
+
+std::string Synthesiser::describe(const Genome& genome) const {
+  std::vector<std::string> parts;
+  for (const Gene& gene : genome.genes) parts.push_back(gene.family + "/" + gene.variant);
+  return join(parts, " + ") + (genome.form > 0 ? fmt::format(" (form {})", genome.form) : "");
+}
+
+std::string Synthesiser::difference(const Genome& from, const Genome& to) const {
+  if (from.form != to.form) return fmt::format("form {} -> {}: {}", from.form, to.form, describe(to));
+  std::vector<std::string> parts;
+  const Roots before = roots_of(from), after = roots_of(to);
+  for (const ir::NodeId root : after)
+    if (!before.contains(root)) parts.push_back(fmt::format("node {} is stored", root));
+  for (const ir::NodeId root : before)
+    if (!after.contains(root)) parts.push_back(fmt::format("node {} is fused", root));
+  for (std::size_t g = 0; g < to.genes.size(); ++g) {
+    const Gene& gene = to.genes[g];
+    const Gene* old = find_gene(from, gene.root);
+    if (old == nullptr || old->family != gene.family || old->variant != gene.variant) {
+      parts.push_back(fmt::format("g{} {}{}/{} {}", g, old != nullptr ? old->family + "/" + old->variant + " -> " : "",
+                                  gene.family, gene.variant, text_of(gene.parameters)));
+      continue;
+    }
+    for (const auto& [name, value] : gene.parameters)
+      if (const auto was = old->parameters.find(name); was != old->parameters.end() && was->second != value)
+        parts.push_back(fmt::format("g{} {} {} -> {}", g, name, was->second, value));
+  }
+  return parts.empty() ? "no change" : join(parts, ", ");
+}
+
+}  // namespace kerf::synth
