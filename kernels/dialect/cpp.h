@@ -190,20 +190,9 @@ KERF_FN float kerf_fast_tanh(float x) {
   return a < 0.6f ? near : far;
 }
 KERF_FN float kerf_fast_sigmoid(float x) {
-  const float a = __builtin_fabsf(x), c = a > 106.0f ? -106.0f : -a;
-  const float shifted = kerf_fma(c, 0x1.715476p0f, 0x1.8p23f);
-  const float n = shifted - 0x1.8p23f;
-  const float first = kerf_fma(n, -0x1.62e430p-1f, c), r = kerf_fma(n, 0x1.05c610p-29f, first);
-  const float lost = kerf_fma(n, 0x1.05c610p-29f, first - r);  // two more roundings do not fit: exp in two parts
-  float q = 0x1.6a2256p-10f;
-  q = kerf_fma(q, r, 0x1.123b02p-7f);
-  q = kerf_fma(q, r, 0x1.5558f8p-5f);
-  q = kerf_fma(q, r, 0x1.555490p-3f);
-  q = kerf_fma(q, r, 0x1.fffffcp-2f);
-  const float high = 1.0f + r, low = r - (high - 1.0f);
-  const float p = high + (low + kerf_fma(q * r, r, lost));
-  const float t = kerf_scale(p, kerf_bits_i(shifted) - 0x4b400000);
-  return (x < 0.0f ? t : 1.0f) / (1.0f + t);
+  const float t = kerf_fast_exp(-__builtin_fabsf(x));
+  const float share = t / (1.0f + t), whole = x < 0.0f ? t : 1.0f;
+  return kerf_fma(-whole, share, whole);  // whole / (1 + t), with a smaller error than the quotient
 }
 KERF_FN float kerf_fast_erf(float x) {
   const float a = __builtin_fabsf(x), z = x * x;
