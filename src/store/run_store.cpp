@@ -167,6 +167,16 @@ Result<std::optional<std::string>> RunStore::get(const std::string& key) const {
   return found ? std::optional(row.column_text(0)) : std::nullopt;
 }
 
+Result<std::map<std::string, std::string>> RunStore::facts() const {
+  std::map<std::string, std::string> facts;
+  auto row = impl_->database->prepare("SELECT key, value FROM facts");
+  for (;;) {
+    KERF_TRY(const bool more, row.step());
+    if (!more) return facts;
+    facts[row.column_text(0)] = row.column_text(1);
+  }
+}
+
 Status RunStore::note(const std::string& kind, const std::map<std::string, std::string>& details) {
   KERF_TRY_VOID(impl_->need_writer());
   const std::string line = store::note_event(kind, details);

@@ -58,6 +58,7 @@ class RunStore {
   /// "elapsed_seconds", "peaks", "kerf_version". Setting one is durable.
   Status set(const std::string& key, const std::string& value);
   Result<std::optional<std::string>> get(const std::string& key) const;
+  Result<std::map<std::string, std::string>> facts() const;   ///< all of them
 
   /// A line of events.jsonl that is not a step ("started", "resumed", "stopped: patience").
   Status note(const std::string& kind, const std::map<std::string, std::string>& details);

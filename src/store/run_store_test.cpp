@@ -120,6 +120,7 @@ TEST_F(RunStoreTest, FactsAreReplacedAndSurvive) {
   auto store = RunStore::open(folder_, Access::write).value();
   EXPECT_EQ(store->get("task").value(), "softmax");
   EXPECT_EQ(store->get("empty").value(), "");
+  EXPECT_EQ(store->facts().value(), (std::map<std::string, std::string>{{"task", "softmax"}, {"empty", ""}}));
 }
 
 TEST_F(RunStoreTest, BytesThatAreNotTextComeBackUnchanged) {

@@ -1,0 +1,72 @@
+#include "store/find_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace kerf {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kMaxListed = 8;
+
+bool is_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(folder / "kerf.db", error);
+}
+
+std::vector<std::string> runs_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_run(entry.path())) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string listed(std::vector<std::string> names) {
+  const std::size_t more = names.size() > kMaxListed ? names.size() - kMaxListed : 0;
+  names.resize(names.size() - more);
+  return join(names, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+/// The known name whose beginning is nearest: people rarely type the time at the end.
+std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> beginnings;
+  for (const auto& other : known) beginnings.push_back(other.substr(0, std::max(name.size(), std::size_t{3})));
+  const std::string near = nearest(name, beginnings);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (!near.empty() && beginnings[i] == near) return fmt::format(" (did you mean '{}'?)", known[i]);
+  return did_you_mean(name, known);
+}
+
+}  // namespace
+
+Result<fs::path> find_run(const std::string& name, const fs::path& runs) {
+  if (!name.empty() && is_run(name)) return fs::path(name);
+  const auto known = runs_in(runs);
+  if (name.find('/') == std::string::npos) {
+    std::vector<std::string> matching;
+    for (const auto& other : known) {
+      if (other == name) return runs / other;
+      if (!name.empty() && other.starts_with(name)) matching.push_back(other);
+    }
+    if (matching.size() == 1) return runs / matching[0];
+    if (matching.size() > 1)
+      return fail(Errc::invalid_input, fmt::format("'{}' could be {} runs: {}; type more of the name", name,
+                                                   matching.size(), listed(matching)));
+  }
+  std::error_code error;
+  if (fs::is_directory(name, error))
+    return fail(Errc::not_found, fmt::format("the folder '{}' holds no run (no kerf.db)", name));
+  if (known.empty())
+    return fail(Errc::not_found, fmt::format("there is no run '{}' and none in {}/; 'kerf optimize TASK' makes one",
+                                             name, runs.string()));
+  return fail(Errc::not_found, fmt::format("there is no run '{}'{}; runs in {}/ are {}", name, suggestion(name, known),
+                                           runs.string(), listed(known)));
+}
+
+}  // namespace kerf
