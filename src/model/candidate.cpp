@@ -94,9 +94,20 @@ Status read_scratch(Candidate& candidate, const std::string& value) {
 }
 
 /// One expression, or two to three in parentheses.
+/// Whether the first parenthesis closes at the very end: "(a, b)", but not "(a) * (b)".
+bool is_one_bracket(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (depth == 0) return i > 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
 Result<std::vector<Dim>> read_extents(const std::string& text, std::string_view what) {
   std::vector<std::string> parts{text};
-  if (text.starts_with('(') && text.ends_with(')')) {
+  if (is_one_bracket(text)) {
     const auto inner = split_outside_brackets(std::string_view(text).substr(1, text.size() - 2), ',');
     if (inner.size() > 1) parts = inner;  // "(a)" and "(a) * (b)" stay one expression
   }

@@ -136,5 +136,13 @@ TEST(ParseCandidate, RefusesAnUnclosedHeader) {
   EXPECT_EQ(candidate.error().message, "k.cu:2: the 'kerf' header comment is not closed by '*/'");
 }
 
+TEST(ParseCandidate, ReadsAProductOfBracketsAsOneExtent) {
+  const auto candidate =
+      parse_candidate("k.cu", "/* kerf\ntarget: cuda\nlaunch: f<<<(a + 1) * ceil_div((b), 4), (64)>>>(x)\n*/\n");
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  ASSERT_EQ(candidate->plan.launches[0].grid.size(), 1u);
+  EXPECT_EQ(candidate->plan.launches[0].grid[0].evaluate({{"a", 2}, {"b", 5}}).value(), 6);
+}
+
 }  // namespace
 }  // namespace kerf

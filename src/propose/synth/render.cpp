@@ -27,6 +27,12 @@ std::string declared(const std::string& type, const std::string& name, bool read
   return fmt::format("KERF_GLOBAL {}{}* KERF_RESTRICT {}", read_only ? "const " : "", type, name);
 }
 
+/// Safe to multiply with; a plain name or number stays as it is.
+std::string bracketed(const std::string& text) {
+  const bool atom = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return atom ? text : "(" + text + ")";
+}
+
 /// "$partial = f32[$ROWS, 4]" -> name and type text.
 Result<std::pair<std::string, std::string>> scratch_parts(const Variant& variant, const std::string& text) {
   const std::size_t equal = text.find('=');
@@ -121,7 +127,7 @@ class GroupRenderer {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
       if (name == "args") return header_arguments_;
       if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
-        return "(" + found->second + ")";
+        return bracketed(found->second);
       if (const auto found = filling_.values.find(std::string(name)); found != filling_.values.end())
         return found->second;
       if (std::islower(static_cast<unsigned char>(name[0])) != 0) return fmt::format("{}_{}", prefix_, name);
@@ -211,7 +217,7 @@ bool allowed(const Variant& variant, const Filling& filling, const Bindings& par
   const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
     if (const auto found = parameters.find(name); found != parameters.end()) return std::to_string(found->second);
     if (const auto found = filling.extents.find(std::string(name)); found != filling.extents.end())
-      return "(" + found->second + ")";
+      return bracketed(found->second);
     if (const auto found = filling.values.find(std::string(name)); found != filling.values.end()) return found->second;
     return {};
   };
