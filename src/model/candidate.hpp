@@ -48,4 +48,8 @@ struct Candidate {
 /// not know the task: buffer names and symbols are checked by `check_against` in task/.
 Result<Candidate> parse_candidate(std::string name, std::string source);
 
+/// The source with the values of its header's `tune` lines reordered so that `values` come first and are the defaults; the
+/// layout of the text stays. Tunables that are not in `values` keep their order. Unknown names and values are errors.
+Result<std::string> with_defaults(const std::string& source, const Bindings& values);
+
 }  // namespace kerf

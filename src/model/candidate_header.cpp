@@ -17,19 +17,6 @@ int line_at(std::string_view source, std::size_t offset) {
   return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
 
-/// Offset just behind the word "kerf" of the header comment, or npos.
-std::size_t find_header(std::string_view source) {
-  for (std::size_t at = 0; (at = source.find("/*", at)) != std::string_view::npos; at += 2) {
-    std::size_t word = at + 2;
-    while (word < source.size() && std::isspace(static_cast<unsigned char>(source[word]))) ++word;
-    if (source.substr(word, 4) != "kerf") continue;
-    word += 4;
-    if (word >= source.size() || std::isspace(static_cast<unsigned char>(source[word]))) return word;
-    if (source.substr(word, 2) == "*/") return word;
-  }
-  return std::string_view::npos;
-}
-
 /// Brackets still open at the end of `text`; "<<<" counts as one, closed by ">>>". Negative: more closed than opened.
 int open_brackets(std::string_view text) {
   int depth = 0;
@@ -56,6 +43,18 @@ std::optional<std::string_view> key_of(std::string_view line) {
 }
 
 }  // namespace
+
+std::size_t find_header(std::string_view source) {
+  for (std::size_t at = 0; (at = source.find("/*", at)) != std::string_view::npos; at += 2) {
+    std::size_t word = at + 2;
+    while (word < source.size() && std::isspace(static_cast<unsigned char>(source[word]))) ++word;
+    if (source.substr(word, 4) != "kerf") continue;
+    word += 4;
+    if (word >= source.size() || std::isspace(static_cast<unsigned char>(source[word]))) return word;
+    if (source.substr(word, 2) == "*/") return word;
+  }
+  return std::string_view::npos;
+}
 
 Result<std::vector<HeaderEntry>> read_header(std::string_view source, const std::vector<std::string>& known_keys) {
   const std::size_t begin = find_header(source);

@@ -16,6 +16,9 @@ struct HeaderEntry {
   int line = 0;  ///< of the key, counted from 1 in the whole file
 };
 
+/// Offset just behind the word "kerf" of the header comment, or npos.
+std::size_t find_header(std::string_view source);
+
 /// Entries of the first comment that starts with "/* kerf"; none when there is no such comment. An entry goes on over
 /// following lines while its brackets are open. Lines that start with '#' are comments; a leading '*' (as in decorated
 /// comments) is ignored. Errors start with "LINE: ".

@@ -1,0 +1,112 @@
+// Writing chosen values back into a candidate's header.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "base/text.hpp"
+#include "model/candidate.hpp"
+#include "model/candidate_header.hpp"
+
+namespace kerf {
+namespace {
+
+struct Span {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Where line `number` (from 1) starts.
+std::size_t line_start(std::string_view source, int number) {
+  std::size_t at = 0;
+  for (int line = 1; line < number; ++line) at = source.find('\n', at) + 1;
+  return at;
+}
+
+/// The integers between the braces that open behind `from`; lines that are comments in the header are passed over.
+std::vector<Span> value_spans(std::string_view source, std::size_t from) {
+  std::vector<Span> spans;
+  std::size_t at = source.find('{', from);
+  while (at < source.size() && source[at] != '}') {
+    if (source[at] == '\n') {
+      std::size_t word = at + 1;
+      const auto skip_blanks = [&] {
+        while (word < source.size() && source[word] != '\n' && std::isspace(static_cast<unsigned char>(source[word])))
+          ++word;
+      };
+      skip_blanks();
+      if (word < source.size() && source[word] == '*') {
+        ++word;
+        skip_blanks();
+      }
+      at = word < source.size() && source[word] == '#' ? source.find('\n', word) : word;
+      continue;
+    }
+    const bool sign = source[at] == '-';
+    std::size_t end = at + (sign ? 1 : 0);
+    while (end < source.size() && std::isdigit(static_cast<unsigned char>(source[end]))) ++end;
+    if (end > at + (sign ? 1 : 0)) {
+      spans.push_back({at, end});
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return spans;
+}
+
+Status check_values(const Candidate& candidate, const Bindings& values) {
+  std::vector<std::string> names;
+  for (const Tunable& tunable : candidate.tunables) names.push_back(tunable.name);
+  for (const auto& [name, value] : values) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      return fail(Errc::invalid_input,
+                  fmt::format("the kernel has no tunable '{}'{}", name, did_you_mean(name, names)));
+    const auto& known = candidate.tunables[static_cast<std::size_t>(found - names.begin())].values;
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      return fail(Errc::invalid_input,
+                  fmt::format("tunable '{}' has no value {}; it has {}", name, value, fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> with_defaults(const std::string& source, const Bindings& values) {
+  KERF_TRY(const Candidate before, parse_candidate("kernel", source));
+  KERF_TRY_VOID(check_values(before, values));
+  KERF_TRY(const auto entries, read_header(source, {"target", "tune", "require", "scratch", "launch"}));
+  struct Edit {
+    Span span;
+    std::string text;
+  };
+  std::vector<Edit> edits;  // in the order of the text
+  for (const HeaderEntry& entry : entries) {
+    if (entry.key != "tune") continue;
+    const std::string name(trim(std::string_view(entry.value).substr(0, entry.value.find('='))));
+    const auto chosen = values.find(name);
+    if (chosen == values.end()) continue;
+    const std::size_t from = std::max(line_start(source, entry.line), find_header(source));
+    const std::vector<Span> spans = value_spans(source, source.find("tune", from));
+    std::vector<std::string> order{std::to_string(chosen->second)};
+    for (const Span& span : spans) {
+      std::int64_t value = 0;
+      std::from_chars(source.data() + span.begin, source.data() + span.end, value);
+      if (value != chosen->second) order.push_back(source.substr(span.begin, span.end - span.begin));
+    }
+    KERF_CHECK(order.size() == spans.size(), "the header's parser and this one read the same values");
+    for (std::size_t i = 0; i < spans.size(); ++i) edits.push_back({spans[i], order[i]});
+  }
+  std::string result;
+  std::size_t done = 0;
+  for (const Edit& edit : edits) {
+    result += source.substr(done, edit.span.begin - done) + edit.text;
+    done = edit.span.end;
+  }
+  result += source.substr(done);
+  return result;
+}
+
+}  // namespace kerf
