@@ -54,8 +54,14 @@ class RunStore {
   Result<std::vector<Step>> steps() const;
   Result<Step> step(std::int64_t number) const;
 
-  /// Small facts by name: "task", "task_source", "target", "device", "seed", "config", "toolchain", "finished", "best_step",
-  /// "elapsed_seconds", "peaks", "kerf_version". Setting one is durable.
+  /// Small facts by name. Setting one is durable. Readers (show, report, export, prove) know these:
+  ///   task         the task's name              task_source  text of its .toml file
+  ///   task_files   JSON {path as the task writes it: text} of C++ references and baselines; absent when it names none
+  ///   target, device, toolchain, kerf_version, seed
+  ///   search       "kerf", "published", "random" config       the effective configuration as TOML, as in run.toml
+  ///   peaks        JSON {"copy": bytes/s, "fma_f32": FLOP/s, ...}; absent without calibration
+  ///   best_step    the winner so far            finished     why the run ended; absent while it can go on
+  ///   elapsed_seconds
   Status set(const std::string& key, const std::string& value);
   Result<std::optional<std::string>> get(const std::string& key) const;
   Result<std::map<std::string, std::string>> facts() const;   ///< all of them
