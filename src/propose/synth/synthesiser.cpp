@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "ir/algebra.hpp"
 #include "propose/synth/space.hpp"
 
 namespace kerf::synth {
@@ -107,7 +108,7 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   KERF_TRY(auto variants, load_catalogue());
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
-  impl->space = std::make_unique<Space>(std::vector<ir::Graph>{ir::simplify(*task.graph)}, std::move(setting),
+  impl->space = std::make_unique<Space>(ir::algebraic_forms(*task.graph), std::move(setting),
                                         std::move(medium), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
@@ -119,7 +120,7 @@ std::vector<Genome> Synthesiser::starts() const {
   const auto add = [](std::vector<Genome>& list, const Genome& genome) {
     if (std::find(list.begin(), list.end(), genome) == list.end()) list.push_back(genome);
   };
-  for (int form = 0; form < static_cast<int>(impl_->space->forms().size()); ++form) {
+  for (int form = static_cast<int>(impl_->space->forms().size()); form-- > 0;) {  // the one with the least work first
     for (const Roots& roots : {impl_->space->most_fused(form), impl_->space->least_fused(form)}) {
       const Layout* layout = impl_->space->layout(form, roots);
       if (layout == nullptr) continue;

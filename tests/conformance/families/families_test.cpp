@@ -1,0 +1,143 @@
+// Every kernel family on every target: each composition the builtin mind starts with, and some drawn at random, passes the
+// judge's verification on every shape of every case. A case is an ordinary task file in cases/; a new one needs no C++.
+// Without a GPU, CUDA compositions are compiled only.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "build/build.hpp"
+#include "propose/synth/synthesiser.hpp"
+#include "search/evaluate.hpp"
+#include "target/target.hpp"
+#include "task/task.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr int kRandomGenomes = 2;
+constexpr std::size_t kSlowCompilerStarts = 4;  // PoCL takes a second per kernel
+
+/// Targets are started once per test program; what could not be started keeps its reason.
+class Machine {
+ public:
+  Machine() : sandbox_(make_sandbox()), cache_(std::filesystem::temp_directory_path() / "kerf_family_conformance"), builds_(cache_) {}
+
+  Result<Target*> target(const std::string& name) {
+    if (auto known = targets_.find(name); known != targets_.end())
+      return known->second ? Result<Target*>(&*known->second) : fail(Errc::unavailable, known->second.error().message);
+    TargetContext context;
+    context.self = KERF_BINARY;
+    context.cache = cache_;
+    context.sandbox = sandbox_.get();
+    context.secret = 12345;
+    for (const char* variable : {"PATH", "HOME", "CUDA_HOME", "LD_LIBRARY_PATH"})
+      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
+    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    auto made = make_target(name, context);
+    if (!made) made = make_target(name, context, "", true);
+    targets_.emplace(name, std::move(made));
+    return target(name);
+  }
+  BuildCache& builds() { return builds_; }
+
+ private:
+  std::unique_ptr<Sandbox> sandbox_;
+  std::filesystem::path cache_;
+  BuildCache builds_;
+  std::map<std::string, Result<Target>> targets_;
+};
+
+Machine& machine() {
+  static Machine instance;  // a fixture of this program, so that workers are not started per case
+  return instance;
+}
+
+std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const std::string& target) {
+  std::vector<synth::Genome> genomes = synthesiser.starts();
+  if (target == "opencl" && genomes.size() > kSlowCompilerStarts) genomes.resize(kSlowCompilerStarts);
+  Rng rng(7);
+  for (int n = 0; n < (target == "opencl" ? 1 : kRandomGenomes); ++n) genomes.push_back(synthesiser.random(rng));
+  return genomes;
+}
+
+void compiles(Target& target, const Task& task, const Candidate& candidate) {
+  for (const ShapeSet& shape : shapes_for(task, target.name)) {
+    Bindings constants = shape.symbols;
+    for (const Tunable& tunable : candidate.tunables) constants[tunable.name] = tunable.values.front();
+    const auto built = machine().builds().compile(*target.language, make_request(candidate, constants, "sm_90"));
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_TRUE(std::holds_alternative<Artifact>(*built))
+        << candidate.name << "\n" << std::get<CompileFailed>(*built).log << "\n" << candidate.source;
+  }
+}
+
+using Param = std::pair<std::filesystem::path, std::string>;
+class FamilyConformance : public testing::TestWithParam<Param> {};
+
+TEST_P(FamilyConformance, CompositionsPassVerification) {
+  const auto& [path, name] = GetParam();
+  const auto task = load_task(path);
+  ASSERT_TRUE(task) << task.error().message;
+  const auto target = machine().target(name);
+  if (!target) GTEST_SKIP() << name << ": " << target.error().message;
+  const bool on_device = (*target)->device != nullptr;
+  const DeviceFacts facts = on_device ? (*target)->device->facts() : DeviceFacts{};
+  const auto synthesiser = synth::Synthesiser::create(*task, name, (*target)->language->dialect(), facts);
+  ASSERT_TRUE(synthesiser) << synthesiser.error().message;
+
+  SystemClock clock;
+  NullObserver quiet;
+  JudgeOptions options;
+  options.skip_timing = true;
+  std::unique_ptr<Judge> judge;
+  if (on_device) {
+    auto opened = Judge::open(*task, {**target, nullptr, machine().builds(), clock}, options, quiet);
+    ASSERT_TRUE(opened) << opened.error().message;
+    judge = *std::move(opened);
+  }
+  int accepted = 0;
+  for (const synth::Genome& genome : genomes_of(**synthesiser, name)) {
+    SCOPED_TRACE((*synthesiser)->describe(genome) + " " + to_json(genome));
+    const auto candidate = (*synthesiser)->render(genome);
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    const Status fits = check_against(*task, *candidate);
+    ASSERT_TRUE(fits) << fits.error().message << "\n" << candidate->source;
+    if (!on_device) {
+      compiles(**target, *task, *candidate);
+      ++accepted;
+      continue;
+    }
+    const auto tunables = resolve_tunables(*candidate, {});
+    ASSERT_TRUE(tunables) << tunables.error().message;
+    const auto evaluation = judge->evaluate(*candidate, *tunables, quiet);
+    ASSERT_TRUE(evaluation) << evaluation.error().message;
+    EXPECT_EQ(outcome_name(evaluation->outcome), "measured")
+        << outcome_gate(evaluation->outcome) << ": " << outcome_message(evaluation->outcome) << "\n" << candidate->source;
+    ++accepted;
+  }
+  EXPECT_GT(accepted, 0);
+  if (!on_device) GTEST_SKIP() << accepted << " compositions compile; there is no device here to run them";
+}
+
+std::vector<Param> params() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(KERF_SOURCE_DIR "/tests/conformance/families/cases"))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<Param> all;
+  for (const auto& file : files)
+    for (const char* target : {"cpu", "opencl", "cuda"}) all.emplace_back(file, target);
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<Param>& info) {
+  return info.param.first.stem().string() + "_" + info.param.second;
+}
+INSTANTIATE_TEST_SUITE_P(Cases, FamilyConformance, testing::ValuesIn(params()), name_of);
+
+}  // namespace
+}  // namespace kerf
