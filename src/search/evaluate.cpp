@@ -153,7 +153,7 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
     }
   }
 
-  Trial trial{candidate, tunables, observer, {}, {}, {}, {}};
+  Trial trial{candidate, tunables, observer, {}, {}, {}, {}, {}};
   trial.handles.resize(shapes_.size());
   trial.coarse_us.resize(shapes_.size());
   Stop end;
@@ -201,11 +201,13 @@ Status Judge::run_tiers(Trial& trial, const Tier& tier) {
     if (!alive) return {};
   }
   if (options_.skip_timing) return {};
-  for (const bool coarse : {true, false}) {
-    KERF_TRY(alive, tier(coarse ? "coarse timing" : "fine timing", [&]() -> Result<Stop> {
+  const Pace coarse{"coarse", std::min(2, options_.measure.max_rounds), false, false};  // verification was the warm-up
+  const Pace fine{"fine", 0, true, false};                                              // coarse timing was
+  for (const Pace* pace : {&coarse, &fine}) {
+    KERF_TRY(alive, tier(pace->label + " timing", [&]() -> Result<Stop> {
       for (std::size_t s = 0; s < shapes; ++s) {
         if (shapes_[s].weight <= 0) continue;
-        KERF_TRY(Stop stop, measure_shape(trial, s, coarse));
+        KERF_TRY(Stop stop, measure_shape(trial, s, *pace));
         if (stop) return stop;
       }
       return Stop{};
@@ -307,7 +309,7 @@ Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
   return verify_call(shape.bench(), *baselines.front()->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(), options);
 }
 
-Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool coarse) {
+Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const Pace& pace) {
   ShapeContext& context = *contexts_[shape];
   KERF_TRY(auto loaded, load(trial, shape, "timing"));
   if (auto* outcome = std::get_if<Outcome>(&loaded)) return Stop(std::move(*outcome));
@@ -326,11 +328,9 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
     };
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(context);
-  if (coarse) {
-    options.warm_up = false;  // verification was that
-    options.min_rounds = options.max_rounds = std::min(2, options.max_rounds);
-  } else {
-    options.warm_up = false;  // coarse timing was that
+  options.warm_up = pace.warm_up;
+  if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
+  if (pace.baselines) {
     KERF_TRY(const auto baselines, context.baselines());
     for (const LoadedBaseline* baseline : baselines) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
   }
@@ -347,7 +347,7 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
     add_wrong_box(*refusal, context.bench(), slot, set, context.outputs());
     return false;
   };
-  Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + (coarse ? "coarse" : "fine"));
+  Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + pace.label);
   std::unique_lock quiet(quiet_);
   auto measured_or = time_kernels(context.bench(), context.slots(), kernels, data, options, rng, tools_.clock, check);
   quiet.unlock();
@@ -365,7 +365,10 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, bool c
   if (timing.clock_disagreement > 1.5)
     return Stop(Rejected{"clock", fmt::format("device time is {:.1f} times the host's time for the same batch", timing.clock_disagreement)});
   trial.detail += fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
-  if (!coarse) trial.measurement.shapes.push_back(std::move(measured));
+  if (pace.baselines)
+    trial.measurement.shapes.push_back(std::move(measured));
+  else
+    trial.samples.push_back({measured.shape, measured.weight, timing.kernels[0].us});
   return Stop{};
 }
 

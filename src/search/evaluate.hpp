@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -45,6 +46,18 @@ struct JudgeTools {
   Clock& clock;
 };
 
+/// What a short look at a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest shape only
+/// (and in every timed call), and timed briefly without baselines.
+struct Glance {
+  struct Timed {
+    std::string shape;
+    double weight = 1;
+    std::vector<double> us;               ///< microseconds per call, one per round
+  };
+  std::optional<Outcome> refused;         ///< set: why it would not pass
+  std::vector<Timed> shapes;              ///< the timed ones; empty when it is refused
+};
+
 /// Judges candidates for one task on one target. Buffers, data, references and baselines are made once and shared by all of
 /// them. `evaluate` is not thread-safe; `prefetch` may run beside it.
 class Judge {
@@ -55,6 +68,10 @@ class Judge {
 
   /// Every outcome of the candidate is a value; an Error means that the environment failed.
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer);
+
+  /// A cheap look for those who compare many variants: the caller must `evaluate` whatever it reports to anyone. A candidate
+  /// that passed before is only timed again. Nothing is cached but builds.
+  Result<Glance> glance(const Candidate& candidate, const Bindings& tunables, int rounds, Observer& observer);
 
   /// Compiles for all shapes into the build cache, without touching the device; thread-safe. On devices that use the host's
   /// cores it waits while a timing is under way.
@@ -74,6 +91,8 @@ class Judge {
 
   const Admission& admission() const { return admission_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<ShapeSet>& shapes() const { return shapes_; }   ///< in use, smallest first
+  const Target& target() const { return tools_.target; }
 
  private:
   Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options);
@@ -89,6 +108,14 @@ class Judge {
     std::vector<double> coarse_us;                      ///< per shape, after coarse timing
     Measurement measurement;
     std::string detail;                                 ///< of the tier under way, for the observer
+    std::vector<Glance::Timed> samples{};               ///< of timings that are not part of a measurement
+  };
+  /// How one timing of a shape is done.
+  struct Pace {
+    std::string label;                                  ///< names its random stream
+    int max_rounds = 0;                                 ///< 0: as the options say, until the noise is low
+    bool baselines = false;
+    bool warm_up = false;
   };
   using Tier = std::function<Result<bool>(const std::string& name, const std::function<Result<Stop>()>& work)>;
   Status run_tiers(Trial& trial, const Tier& tier);
@@ -96,7 +123,8 @@ class Judge {
   Result<Stop> check_build(const Trial& trial, std::size_t first, std::size_t last);
   Result<Stop> check_static(const Trial& trial);
   Result<Stop> check_shape(Trial& trial, std::size_t shape, const std::string& gate);
-  Result<Stop> measure_shape(Trial& trial, std::size_t shape, bool coarse);
+  Result<Stop> measure_shape(Trial& trial, std::size_t shape, const Pace& pace);
+  Status look(Trial& trial, int rounds, bool known, const Tier& tier);
   Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
   Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
   Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
@@ -118,6 +146,8 @@ class Judge {
   std::optional<Peaks> peaks_;
   Admission admission_;
   std::vector<std::string> notes_;
+  std::set<std::string> passed_;                            // candidates with tunables that a glance found right
+  int glances_ = 0;                                         // so far: each draws other data
   std::shared_mutex quiet_;                                 // timing holds it alone, compilers share it
 };
 
