@@ -13,7 +13,7 @@ find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)
 add_library(kerf_third_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_archive.cpp)
 target_include_directories(kerf_third_fmt SYSTEM PUBLIC ${FMT_INCLUDE})
 
-foreach(name crypto seccomp sqlite3)
+foreach(name capstone crypto seccomp sqlite3)
   find_library(KERF_${name}_ARCHIVE NAMES lib${name}.a REQUIRED)
   add_library(kerf_third_${name} INTERFACE)
   target_link_libraries(kerf_third_${name} INTERFACE ${KERF_${name}_ARCHIVE})

@@ -1,0 +1,185 @@
+#include "archive/archive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr int kMeasuredRung = 5;
+
+int rung_of(const Outcome& outcome) {
+  struct Rung {
+    int operator()(const Rejected&) const { return 0; }
+    int operator()(const BuildFailed&) const { return 1; }
+    int operator()(const Crashed&) const { return 2; }
+    int operator()(const TimedOut&) const { return 3; }
+    int operator()(const WrongResult&) const { return 4; }
+    int operator()(const Measurement&) const { return kMeasuredRung; }
+  };
+  return std::visit(Rung{}, outcome);
+}
+
+std::string times(double log_speedup) { return fmt::format("{:.3g}x", std::exp(log_speedup)); }
+
+std::string factor_text(const Factor& factor) {
+  return fmt::format("{:.3g} times as fast ({:.3g} to {:.3g})", factor.ratio, factor.low, factor.high);
+}
+
+std::string first_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  if (text.size() > 160) text = text.substr(0, 157) + "...";
+  return text;
+}
+
+std::string failure_sentence(const Outcome& outcome) {
+  const std::string gate = outcome_gate(outcome), message = first_line(outcome_message(outcome));
+  if (gate == "duplicate") return "not evaluated: " + message;
+  std::string name = outcome_name(outcome);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return fmt::format("not kept: {}{}{}", name, gate.empty() ? "" : " at gate '" + gate + "'",
+                     message.empty() ? "" : ": " + message);
+}
+
+}  // namespace
+
+std::string_view dimension_name(int dimension) {
+  static constexpr std::array<std::string_view, kDimensions> kNames{"memory", "compute", "parallelism"};
+  KERF_CHECK(dimension >= 0 && dimension < kDimensions, "a dimension of the archive");
+  return kNames[static_cast<std::size_t>(dimension)];
+}
+
+std::string cell_text(const Cell& cell) {
+  std::vector<std::string> parts;
+  for (int d = 0; d < static_cast<int>(cell.size()) && d < kDimensions; ++d)
+    parts.push_back(fmt::format("{} {}", dimension_name(d), cell[static_cast<std::size_t>(d)]));
+  return join(parts, ", ");
+}
+
+bool Fitness::measured() const { return rung == kMeasuredRung; }
+
+Fitness fitness_of(const Evaluation& evaluation) {
+  Fitness fitness;
+  fitness.rung = rung_of(evaluation.outcome);
+  if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
+    const Speedup& speedup = measurement->speedup;
+    if (speedup.ratio > 0) fitness.log_speedup = std::log(speedup.ratio);
+    if (speedup.low > 0 && speedup.low < speedup.ratio) fitness.below = std::log(speedup.ratio / speedup.low);
+    if (speedup.high > speedup.ratio) fitness.above = std::log(speedup.high / speedup.ratio);
+  }
+  return fitness;
+}
+
+Factor factor_between(const Fitness& a, const Fitness& b) {
+  // Both ends in logarithms; the two measurements are independent, so their half widths add in squares.
+  const double difference = a.log_speedup - b.log_speedup;
+  return {std::exp(difference), std::exp(difference - std::hypot(a.below, b.above)),
+          std::exp(difference + std::hypot(a.above, b.below))};
+}
+
+bool Archive::beats(const Fitness& a, const Fitness& b) const {
+  return options_.noise_aware ? factor_between(a, b).low > 1 : a.log_speedup > b.log_speedup;
+}
+
+Decision Archive::insert(const Newcomer& newcomer) {
+  const Elite elite{newcomer.step, newcomer.cell, fitness_of(newcomer.evaluation)};
+  const Elite* const champion = best();
+  Decision decision;
+  if (elite.fitness.measured()) {
+    KERF_CHECK(elite.cell.size() == kDimensions, "a measured kernel has a cell");
+    decision.new_best = champion == nullptr || beats(elite.fitness, champion->fitness);
+    const bool new_best = decision.new_best;
+    decision = place(elite);
+    decision.new_best = new_best;
+  } else {
+    decision.sentence = failure_sentence(newcomer.evaluation.outcome);
+  }
+  for (const std::int64_t parent : newcomer.parents) {
+    Transition transition{parent, newcomer.step, {}, elite.cell, 0, elite.fitness.measured(), decision.kept};
+    if (const auto known = measured_.find(parent); known != measured_.end()) {
+      transition.from = known->second.cell;
+      if (transition.measured) transition.gain = elite.fitness.log_speedup - known->second.fitness.log_speedup;
+    }
+    transitions_.push_back(std::move(transition));
+  }
+  if (elite.fitness.measured()) measured_.emplace(elite.step, elite);
+  return decision;
+}
+
+Decision Archive::place(const Elite& newcomer) {
+  auto& members = cells_[newcomer.cell];
+  Decision decision;
+  decision.new_cell = members.empty();
+  const auto sorted_in = [&] {
+    const auto at = std::find_if(members.begin(), members.end(), [&](const Elite& member) {
+      return member.fitness.log_speedup < newcomer.fitness.log_speedup;
+    });
+    members.insert(at, newcomer);
+    decision.kept = true;
+  };
+  if (decision.new_cell) {
+    sorted_in();
+    decision.sentence =
+        fmt::format("kept: {}, the first in cell {}", times(newcomer.fitness.log_speedup), cell_text(newcomer.cell));
+    return decision;
+  }
+  const Elite front = members.front();
+  const std::string against = factor_text(factor_between(newcomer.fitness, front.fitness));
+  if (static_cast<int>(members.size()) < options_.keep) {
+    sorted_in();
+    decision.sentence = fmt::format("kept: {} as step {}, the best of its cell, which has room for {}", against,
+                                    front.step, options_.keep);
+    return decision;
+  }
+  // The slowest of those that are clearly beaten makes room.
+  const auto victim = std::find_if(members.rbegin(), members.rend(),
+                                   [&](const Elite& member) { return beats(newcomer.fitness, member.fitness); });
+  if (victim == members.rend()) {
+    const Elite& last = members.back();
+    const bool slower = beats(last.fitness, newcomer.fitness);
+    decision.sentence =
+        fmt::format("not kept: {} as step {}, {} in its full cell {}",
+                    factor_text(factor_between(newcomer.fitness, last.fitness)), last.step,
+                    slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
+    return decision;
+  }
+  const Elite out = *victim;
+  members.erase(std::next(victim).base());
+  sorted_in();
+  decision.replaced = {out.step};
+  decision.sentence = fmt::format("kept: {} as step {}, which it replaces",
+                                  factor_text(factor_between(newcomer.fitness, out.fitness)), out.step);
+  if (out.step != front.step) decision.sentence += fmt::format("; {} as step {}, the best of its cell", against, front.step);
+  return decision;
+}
+
+std::vector<Elite> Archive::elites() const {
+  std::vector<Elite> all;
+  for (const auto& [cell, members] : cells_) all.insert(all.end(), members.begin(), members.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Elite& a, const Elite& b) { return a.fitness.log_speedup > b.fitness.log_speedup; });
+  return all;
+}
+
+const Elite* Archive::find(std::int64_t step) const {
+  for (const auto& [cell, members] : cells_)
+    for (const Elite& member : members)
+      if (member.step == step) return &member;
+  return nullptr;
+}
+
+const Elite* Archive::best() const {
+  const Elite* best = nullptr;
+  for (const auto& [cell, members] : cells_)
+    if (!members.empty() && (best == nullptr || best->fitness.log_speedup < members.front().fitness.log_speedup))
+      best = &members.front();
+  return best;
+}
+
+}  // namespace kerf

@@ -1,0 +1,103 @@
+#pragma once
+// The archive: the best few kernels of every behaviour cell, replaced only when the difference is beyond the noise.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/evaluation.hpp"
+
+namespace kerf {
+
+/// Level (0..3) per behaviour dimension, in the order of `dimension_names`. docs/descriptors.md says what they mean.
+using Cell = std::vector<int>;
+inline constexpr int kDimensions = 3;
+inline constexpr int kLevels = 4;
+std::string_view dimension_name(int dimension);   ///< "memory", "compute", "parallelism"; stored
+std::string cell_text(const Cell& cell);          ///< "memory 1, compute 0, parallelism 2"
+
+/// How good an evaluation is: first how far it came, then how fast. Ordered by (rung, log_speedup).
+struct Fitness {
+  int rung = 0;              ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
+  double log_speedup = 0;    ///< against the strongest baseline; 0 unless measured
+  double below = 0, above = 0;  ///< distance to the ends of its 95 % interval, both >= 0
+
+  bool measured() const;
+  friend bool operator<(const Fitness& a, const Fitness& b) {
+    return a.rung != b.rung ? a.rung < b.rung : a.log_speedup < b.log_speedup;
+  }
+};
+Fitness fitness_of(const Evaluation& evaluation);
+
+/// Confidence interval of the factor by which `a` is faster than `b`; both measured.
+struct Factor {
+  double ratio = 1, low = 1, high = 1;
+};
+Factor factor_between(const Fitness& a, const Fitness& b);
+
+struct Elite {
+  std::int64_t step = 0;
+  Cell cell;
+  Fitness fitness;
+};
+
+/// One edge of the family tree, whatever became of the child.
+struct Transition {
+  std::int64_t parent = 0, child = 0;
+  Cell from, to;             ///< `to` is empty when the child was not measured
+  double gain = 0;           ///< log of child over parent; 0 unless both were measured
+  bool measured = false;
+  bool kept = false;
+};
+
+/// What became of a newcomer, and why.
+struct Decision {
+  bool kept = false;
+  bool new_cell = false;     ///< the first one in its cell
+  bool new_best = false;     ///< faster than everything before, beyond the noise (or the first that was measured)
+  std::vector<std::int64_t> replaced;
+  std::string sentence;      ///< for people: "kept: 1.31 times step 12 (1.24 to 1.38), which it replaces"
+};
+
+struct ArchiveOptions {
+  int keep = 3;              ///< elites per cell
+  bool noise_aware = true;   ///< false: any larger speedup replaces (the published rule)
+};
+
+/// A newcomer, borrowed for the call.
+struct Newcomer {
+  std::int64_t step = 0;
+  const std::vector<std::int64_t>& parents;
+  const Evaluation& evaluation;
+  const Cell& cell;          ///< empty unless measured
+};
+
+/// Not thread-safe. A pure function of the newcomers in their order, so replaying a run rebuilds it.
+class Archive {
+ public:
+  explicit Archive(const ArchiveOptions& options = {}) : options_(options) {}
+
+  /// The one way in: decides, records every parent-to-child transition, and explains.
+  Decision insert(const Newcomer& newcomer);
+
+  /// Elites by cell, best first.
+  const std::map<Cell, std::vector<Elite>>& cells() const { return cells_; }
+  std::vector<Elite> elites() const;                 ///< of all cells, best first
+  const Elite* find(std::int64_t step) const;        ///< null when it is not an elite
+  const Elite* best() const;                         ///< the largest speedup; null while empty
+  const std::vector<Transition>& transitions() const { return transitions_; }
+
+ private:
+  Decision place(const Elite& newcomer);
+  bool beats(const Fitness& a, const Fitness& b) const;
+
+  ArchiveOptions options_;
+  std::map<Cell, std::vector<Elite>> cells_;
+  std::map<std::int64_t, Elite> measured_;           // every measured step, elite or not: parents of transitions
+  std::vector<Transition> transitions_;
+};
+
+}  // namespace kerf
