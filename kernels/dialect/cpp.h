@@ -71,6 +71,27 @@ KERF_FN float kerf_sum(kerf_vec<W> v) {
   }
 }
 
+// Copies past the cache, for data that nobody reads soon. kerf_stream_end after the last of a thread's copies.
+KERF_FN void kerf_stream(float* to, const float* from, kerf_index count) {
+  kerf_index i = 0;
+#if defined(__x86_64__) && !defined(__clang__)
+  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 64 != 0; ++i) to[i] = from[i];
+#if defined(__AVX512F__)
+  for (; i + 16 <= count; i += 16) __builtin_ia32_movntps512(to + i, kerf_load<16>(from + i));
+#elif defined(__AVX__)
+  for (; i + 8 <= count; i += 8) __builtin_ia32_movntps256(to + i, kerf_load<8>(from + i));
+#else
+  for (; i + 4 <= count; i += 4) __builtin_ia32_movntps(to + i, kerf_load<4>(from + i));
+#endif
+#endif
+  for (; i < count; ++i) to[i] = from[i];
+}
+KERF_FN void kerf_stream_end() {
+#if defined(__x86_64__) && !defined(__clang__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 // Elementary functions in single precision, without branches and tables, so that loops over them vectorise. At most 2 units in
 // the last place from the exact value over the whole range, with NaN, infinities and denormals as in the C library. The double
 // versions are the C library's. Polynomials are minimax fits of the functions given beside them.

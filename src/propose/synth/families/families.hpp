@@ -7,5 +7,6 @@ namespace kerf::synth {
 
 const Family& direct_family();
 const Family& matmul_family();
+const Family& pointwise_family();
 
 }  // namespace kerf::synth

@@ -1,0 +1,191 @@
+// Fused elementwise chains.
+//
+// A kernel runs over OUTER x INNER elements, COUNT in all; INNER is the longest run of trailing axes along which every leaf is either
+// contiguous or constant. Templates get the extents OUTER, INNER, COUNT; FLAT when OUTER is 1; and the hooks
+//   $item($args, outer, inner)                 computes and stores one element
+//   $value($args, outer, inner, leaves...)     the same from leaves that were read before, not stored
+//   $put($args, outer, inner, value)           stores it
+//   $raw($args, outer, inner)                  computes one element from nothing.
+// DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a thread.
+// OUT_F32 when the output is floats at OUT_PTR; OUT_TYPE is the type of a value.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "propose/synth/families/families.hpp"
+#include "propose/synth/families/row_places.hpp"
+
+namespace kerf::synth {
+namespace {
+
+using codegen::Index;
+using ir::NodeId;
+
+enum class Access { run, fixed, loose };  // contiguous along INNER, constant along it, anything else
+
+/// How a leaf is read when the axes from `first` on are the inner ones.
+Access access_of(const Places& places, NodeId leaf, const Shape& shape, const Shape& domain, int first) {
+  const Place* place = places.only(leaf);
+  const std::uint64_t inner = ~std::uint64_t{0} << first;
+  if (place == nullptr) return (places.depends(leaf) & inner) == 0 ? Access::fixed : Access::loose;
+  if ((place->depends & inner) == 0) return Access::fixed;
+  std::vector<int> wanted, last;
+  for (const int d : true_axes(domain))
+    if (d >= first) wanted.push_back(d);
+  const std::vector<int> own = true_axes(shape);
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const int variable = place->axes[static_cast<std::size_t>(own[k])];
+    if (variable == Place::kUnknown) return Access::loose;
+    if (variable >= first) last.push_back(variable);
+    else if (!last.empty()) return Access::loose;
+  }
+  return last == wanted ? Access::run : Access::loose;
+}
+
+/// The first axis of the inner run: as far out as every leaf allows that allows anything.
+int first_inner_axis(const codegen::Plan& plan, const Group& group, const Places& places, const Shape& domain) {
+  const std::vector<int> axes = true_axes(domain);
+  if (axes.empty()) return 0;
+  const auto access = [&](NodeId leaf, int first) {
+    return access_of(places, leaf, plan.graph[leaf].shape, domain, first);
+  };
+  for (const int first : axes) {
+    const bool good = std::all_of(group.leaves.begin(), group.leaves.end(), [&](NodeId leaf) {
+      return access(leaf, first) != Access::loose || access(leaf, axes.back()) == Access::loose;
+    });
+    if (good) return first == axes.front() ? 0 : first;
+  }
+  return axes.back();
+}
+
+class Pointwise final : public Family {
+ public:
+  std::string_view name() const override { return "pointwise"; }
+
+  bool fits(const codegen::Plan& plan, const Group& group) const override {
+    if (!group.anchors.empty()) return false;
+    const Domain domain = domain_of(plan, group);
+    return Places(plan, domain).follow(group.root);
+  }
+
+  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+    const codegen::Plan& plan = hooks.plan();
+    const Domain domain = domain_of(plan, group);
+    Places places(plan, domain);
+    KERF_CHECK(places.follow(group.root), "fill is called for groups that fit");
+    const int first = first_inner_axis(plan, group, places, domain.shape);
+    Filling filling;
+    const Index index = set_extents(filling, hooks, domain.shape, first);
+    const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
+    hooks.store("item", group.root, group.buffer, at, index, {});
+    hooks.value("raw", group.root, at, index);
+    if (group.copy) {
+      hooks.value("value", group.root, at, index);
+    } else {
+      const auto bound = read_leaves(filling, hooks, group, places, domain.shape, first);
+      hooks.value("value", group.root, at, index, bound);
+    }
+    hooks.store("put", group.root, group.buffer, at, index, {{group.root, "kerf_y"}});
+    const codegen::Buffer& out = plan.buffers[static_cast<std::size_t>(group.buffer)];
+    filling.values["OUT_TYPE"] = hooks.type_name(group.root);
+    filling.values["OUT_PTR"] = out.parameter;
+    filling.values["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
+    for (const char* name : {"DECLARE", "READS", "BOUND"}) filling.values.try_emplace(name, "");
+    return filling;
+  }
+
+ private:
+  static Domain domain_of(const codegen::Plan& plan, const Group& group) {
+    const Shape& shape = plan.graph[group.root].shape;
+    return {shape, std::vector<bool>(shape.size(), false)};
+  }
+
+  static Index set_extents(Filling& filling, HookWriter& hooks, const Shape& shape, int first) {
+    const auto split = shape.begin() + first;
+    const Shape outer(shape.begin(), split), inner(split, shape.end());
+    const Dim outer_count = element_count(outer), inner_count = element_count(inner);
+    filling.extents["OUTER"] = outer_count.to_string();
+    filling.extents["INNER"] = inner_count.to_string();
+    filling.extents["COUNT"] = element_count(shape).to_string();
+    filling.values["FLAT"] = outer_count.is_one() ? "1" : "0";
+    Index index;
+    index.axes = unravel_text("kerf_outer", outer, hooks);
+    const auto rest = unravel_text("kerf_inner", inner, hooks);
+    index.axes.insert(index.axes.end(), rest.begin(), rest.end());
+    index.by_axis = true;
+    index.linear = outer_count.is_one() ? "kerf_inner"
+                                        : fmt::format("(kerf_outer * {} + kerf_inner)", hooks.extent(inner_count));
+    return index;
+  }
+
+  /// Writes the code that reads leaves ahead of the computation and gives back what it binds.
+  static std::vector<Bound> read_leaves(Filling& filling, HookWriter& hooks, const Group& group, const Places& places,
+                                        const Shape& domain, int first) {
+    const codegen::Plan& plan = hooks.plan();
+    std::vector<Bound> bound;
+    std::string &declare = filling.values["DECLARE"], &reads = filling.values["READS"],
+                &names = filling.values["BOUND"];
+    for (const NodeId leaf : group.leaves) {
+      const Shape& shape = plan.graph[leaf].shape;
+      const Access access = access_of(places, leaf, shape, domain, first);
+      const Place* place = places.only(leaf);
+      if (access == Access::loose || place == nullptr) continue;
+      const auto outer = unravel_text("kerf_outer", Shape(domain.begin(), domain.begin() + first), hooks);
+      std::vector<std::string> lead(shape.size(), "0");
+      Shape lead_shape = shape;
+      bool resolved = true;
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const int variable = place->axes[d];
+        resolved = resolved && variable != Place::kUnknown;
+        if (variable >= first) lead_shape[d] = 1;
+        else if (variable >= 0) lead[d] = outer[static_cast<std::size_t>(variable)];
+      }
+      if (!resolved) continue;
+      std::string address = linear_text(lead_shape, lead, hooks);
+      if (access == Access::run) {
+        const std::string run = hooks.extent(element_count(Shape(domain.begin() + first, domain.end())));
+        address = address == "0" ? "kerf_inner" : fmt::format("({}) * {} + kerf_inner", address, run);
+      }
+      const std::string x = fmt::format("kerf_x{}", bound.size()), type = hooks.type_name(leaf);
+      const std::string hook = fmt::format("leaf_{}", bound.size());
+      hooks.value(hook, leaf, {"kerf_outer", "kerf_inner"}, {{}, "(" + address + ")", false});
+      const codegen::Buffer& buffer = plan.buffers[static_cast<std::size_t>(
+          plan.location[static_cast<std::size_t>(leaf)])];
+      if (access == Access::fixed) {
+        declare += fmt::format("  {} {}[$ITEMS];\n", type, x);
+        reads += fmt::format("      {}[i] = ${}($args, kerf_outer, kerf_inner);\n", x, hook);
+        names += fmt::format(", {}[i]", x);
+      } else {
+        declare += fmt::format("  {} {}[$ITEMS][V];\n", type, x);
+        const std::string each = fmt::format(
+            "KERF_UNROLL for (int v = 0; v < V; ++v) {}[i][v] = ${}($args, kerf_outer, kerf_inner + v);\n", x, hook);
+        if (buffer.dtype == DType::f32 && type == "float")
+          reads += fmt::format(R"(      if (V % 4 == 0) {{
+        KERF_UNROLL
+        for (int v = 0; v < V; v += 4) {{
+          const kerf_f4 q = kerf_load4({0} + ({1}) + v);
+          {2}[i][v] = q.x, {2}[i][(v + 1) % V] = q.y, {2}[i][(v + 2) % V] = q.z, {2}[i][(v + 3) % V] = q.w;
+        }}
+      }} else {{
+        {3}      }}
+)",
+                               buffer.parameter, address, x, each);
+        else
+          reads += "      " + each;
+        names += fmt::format(", {}[i][v]", x);
+      }
+      bound.push_back({leaf, x});
+    }
+    return bound;
+  }
+};
+
+}  // namespace
+
+const Family& pointwise_family() {
+  static const Pointwise family;
+  return family;
+}
+
+}  // namespace kerf::synth
