@@ -330,11 +330,12 @@ NodeId Rewriter::emit_contract(NodeId id) {
 
 }  // namespace algebra
 
-std::vector<Graph> algebraic_forms(const Graph& graph) {
+std::vector<Graph> algebraic_forms(const Graph& graph, Values values) {
   std::vector<Graph> forms{simplify(graph)};
   std::set<std::string> seen{to_string(forms.front())};
   Graph current = forms.front();
   for (const auto rules : {algebra::Rules::layout, algebra::Rules::linear, algebra::Rules::pooling}) {
+    if (values == Values::any && rules != algebra::Rules::layout) break;
     // What one pass moves may let the next one move more; graphs only shrink towards their inputs, so this ends.
     for (int pass = 0; pass < 8; ++pass) {
       Graph next = algebra::Rewriter(current, rules).rewrite();

@@ -7,6 +7,9 @@
 
 namespace kerf::ir {
 
+/// What is known about the data: on values that are not finite some forms differ.
+enum class Values { any, finite };
+
 /// The simplified graph first, then different graphs with the same inputs and outputs that are equal in exact
 /// arithmetic and usually take less work, each building on the one before:
 /// - layout: transposes and broadcasts become labels of contractions and axes of reductions; views, reshapes and nested
@@ -20,8 +23,8 @@ namespace kerf::ir {
 ///
 /// On data that is not finite, or overflows on the way, the last two may differ from the graph they started from: where
 /// the original adds products of opposite infinities to NaN, or multiplies 0 by an infinity that cancels in the sum,
-/// the other order may give a number, and the other way round. The verifier judges the kernels made of them as any
-/// other.
-std::vector<Graph> algebraic_forms(const Graph& graph);
+/// the other order may give a number, and the other way round. So they are left out unless `values` are known to be
+/// finite.
+std::vector<Graph> algebraic_forms(const Graph& graph, Values values);
 
 }  // namespace kerf::ir

@@ -108,7 +108,8 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   KERF_TRY(auto variants, load_catalogue());
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
-  impl->space = std::make_unique<Space>(ir::algebraic_forms(*task.graph), std::move(setting),
+  impl->space = std::make_unique<Space>(ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite),
+                                        std::move(setting),
                                         std::move(medium), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
