@@ -1,5 +1,7 @@
 #include "ir/algebra.hpp"
 
+#include "ir/builder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
