@@ -1,0 +1,178 @@
+#include "propose/synth/synthesiser.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "ir/expression.hpp"
+#include "propose/synth/catalogue.hpp"
+#include "propose/synth/family.hpp"
+
+namespace kerf::synth {
+namespace {
+
+Task task_of(const std::string& expression, const std::vector<ir::TensorType>& inputs, const Bindings& symbols) {
+  Task task;
+  task.name = "test";
+  task.inputs = inputs;
+  task.shapes = {{"default", symbols, 1, {}}};
+  auto graph = ir::parse_expression(expression, inputs, {"y"}, {symbols});
+  KERF_CHECK(graph.has_value(), graph ? "" : graph.error().message.c_str());
+  const ir::Node& node = (*graph)[graph->outputs[0].node];
+  task.outputs = {{"y", node.dtype, node.shape}};
+  task.graph = *std::move(graph);
+  task.distributions.resize(inputs.size());
+  return task;
+}
+
+ir::TensorType tensor(const std::string& name, const std::string& type) { return *ir::parse_tensor_type(name, type); }
+
+std::unique_ptr<Synthesiser> softmax_of_product(const std::string& target = "cpu") {
+  const Task task = task_of("y = softmax(matmul(a, b), axis=-1) * 2.0", {tensor("a", "f32[m, k]"), tensor("b", "f32[k, n]")},
+                            {{"m", 64}, {"n", 96}, {"k", 32}});
+  auto made = Synthesiser::create(task, target,
+                                  target == "cpu" ? codegen::Dialect::cpp : codegen::Dialect::opencl_c, DeviceFacts{});
+  KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
+  return *std::move(made);
+}
+
+TEST(Catalogue, EveryManifestIsReadable) {
+  const auto variants = load_catalogue();
+  ASSERT_TRUE(variants) << variants.error().message;
+  std::set<std::string> families;
+  for (const Variant& variant : *variants) families.insert(variant.family);
+  for (const Family* family : all_families()) EXPECT_TRUE(families.contains(std::string(family->name()))) << family->name();
+  EXPECT_EQ(families.size(), all_families().size()) << "a folder under kernels/ that no family claims";
+}
+
+TEST(Catalogue, NamesTheNearestFile) {
+  const auto missing = built_in_file("dialect/cuda.hpp");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("did you mean 'dialect/cuda.h'?"), std::string::npos);
+}
+
+TEST(Genome, SurvivesItsTextForm) {
+  const Genome genome{1, {{3, "matmul", "packed", {{"TM", 8}, {"TV", 3}}}, {9, "direct", "loop", {}}}};
+  const auto again = genome_from_json(to_json(genome));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, genome);
+  EXPECT_FALSE(genome_from_json("{\"form\": 1}"));
+  EXPECT_FALSE(genome_from_json("nonsense"));
+}
+
+TEST(Synthesiser, StartsAreDistinctAndTheFusedOneComesFirst) {
+  const auto synthesiser = softmax_of_product();
+  const auto starts = synthesiser->starts();
+  ASSERT_GT(starts.size(), 1u);
+  for (std::size_t a = 0; a < starts.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) EXPECT_NE(to_json(starts[a]), to_json(starts[b]));
+  std::size_t most = 0;
+  for (const Genome& genome : starts) most = std::max(most, genome.genes.size());
+  EXPECT_LT(starts.front().genes.size(), most);
+}
+
+TEST(Synthesiser, EveryOperatorGivesALegalDifferentGenome) {
+  for (const std::string target : {"cpu", "opencl"}) {
+    const auto synthesiser = softmax_of_product(target);
+    Rng rng(3);
+    Genome genome = synthesiser->starts().front();
+    const Genome other = synthesiser->random(rng);
+    std::map<std::string, int> made;
+    for (int round = 0; round < 30; ++round) {
+      const std::map<std::string, std::optional<Genome>> children{
+          {"parameter", synthesiser->change_parameter(genome, rng)},
+          {"family", synthesiser->change_family(genome, rng)},
+          {"fusion", synthesiser->change_fusion(genome, rng)},
+          {"crossover", synthesiser->cross(genome, other, rng)}};
+      for (const auto& [operation, child] : children) {
+        if (!child) continue;
+        ++made[operation];
+        EXPECT_NE(*child, genome) << operation;
+        const auto candidate = synthesiser->render(*child);
+        ASSERT_TRUE(candidate) << operation << ": " << candidate.error().message;
+        EXPECT_NE(synthesiser->difference(genome, *child), "no change") << operation;
+      }
+      if (children.at("fusion")) genome = *children.at("fusion");
+    }
+    for (const char* operation : {"parameter", "family", "fusion"}) EXPECT_GT(made[operation], 0) << operation;
+  }
+}
+
+TEST(Synthesiser, TheSameSeedDrawsTheSameGenomes) {
+  const auto synthesiser = softmax_of_product();
+  Rng first(11), second(11);
+  for (int draw = 0; draw < 20; ++draw) EXPECT_EQ(synthesiser->random(first), synthesiser->random(second));
+}
+
+TEST(Synthesiser, ParametersBecomeDefaultsOfTunables) {
+  const auto synthesiser = softmax_of_product();
+  Rng rng(5);
+  const Genome start = synthesiser->starts().front();
+  const auto moved = synthesiser->change_parameter(start, rng);
+  ASSERT_TRUE(moved);
+  const auto candidate = synthesiser->render(*moved);
+  ASSERT_TRUE(candidate);
+  int seen = 0;
+  for (std::size_t g = 0; g < moved->genes.size(); ++g)
+    for (const auto& [name, value] : moved->genes[g].parameters)
+      for (const Tunable& tunable : candidate->tunables)
+        if (tunable.name == "G" + std::to_string(g) + "_" + name) {
+          EXPECT_EQ(tunable.values.front(), value) << tunable.name;
+          ++seen;
+        }
+  EXPECT_GT(seen, 0);
+}
+
+TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
+  const Task task = task_of("y = exp(item) + g0_main + BLOCK * G0_CHUNK",
+                            {tensor("item", "f32[i]"), tensor("g0_main", "f32[i]"), tensor("BLOCK", "f32[i]"),
+                             tensor("G0_CHUNK", "f32[i]")},
+                            {{"i", 100}});
+  const auto made = Synthesiser::create(task, "cpu", codegen::Dialect::cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto candidate = (*made)->render((*made)->starts().front());
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  for (const Tunable& tunable : candidate->tunables) EXPECT_NE(tunable.name, "G0_CHUNK");
+}
+
+TEST(Synthesiser, SaysThatCppReferencesHaveNoGraph) {
+  Task task;
+  task.name = "opaque";
+  const auto made = Synthesiser::create(task, "cpu", codegen::Dialect::cpp, DeviceFacts{});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("tensor expressions"), std::string::npos);
+}
+
+TEST(BuiltinProposer, GivesItsStartsInOrderAndThenNone) {
+  auto synthesiser = softmax_of_product();
+  const std::size_t count = synthesiser->starts().size();
+  const auto proposer = make_builtin_proposer(std::move(synthesiser));
+  Rng rng(1);
+  ProposalRequest request;
+  request.operation = "start";
+  std::set<std::string> sources;
+  for (request.start_number = 0; request.start_number < count; ++request.start_number) {
+    const auto proposal = proposer->propose(request, rng);
+    ASSERT_TRUE(proposal && proposal->has_value());
+    EXPECT_TRUE(sources.insert((*proposal)->candidate.source).second);
+  }
+  const auto after = proposer->propose(request, rng);
+  ASSERT_TRUE(after);
+  EXPECT_FALSE(after->has_value());
+}
+
+TEST(BuiltinProposer, HasNothingToSayWithoutAParent) {
+  const auto proposer = make_builtin_proposer(softmax_of_product());
+  Rng rng(1);
+  for (const char* operation : {"parameter", "family", "fusion", "crossover"}) {
+    ProposalRequest request;
+    request.operation = operation;
+    const auto proposal = proposer->propose(request, rng);
+    ASSERT_TRUE(proposal);
+    EXPECT_FALSE(proposal->has_value()) << operation;
+  }
+}
+
+}  // namespace
+}  // namespace kerf::synth
