@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""The tables of docs/results: every sample task on one target, found by `kerf optimize`, against the naive kernel and PyTorch.
+
+  python3 tests/perf/figures.py --target cpu --time 40                 all sample tasks, PyTorch eager beside them
+  python3 tests/perf/figures.py --target cuda --time 8 --compile       with torch.compile
+  python3 tests/perf/figures.py --target opencl --no-torch             against the naive kernel only
+
+For each task the search runs first; then the winner is measured again by `kerf eval --no-cache`, between two measurements of PyTorch
+on the same shape in the same minute. PyTorch's inputs rotate over copies that exceed the last-level cache, as Kerf's do. Every ratio is
+PyTorch's median over Kerf's median, with the interval from the extremes of both; threads are equal on a CPU. Results go to --out
+(JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run_kerf(kerf, *args, timeout=1800):
+    done = subprocess.run([kerf, *map(str, args)], capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        raise RuntimeError(f"kerf {' '.join(map(str, args))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def shape_of(task, target):
+    """The shape set with the largest weight for the target, as Kerf chooses its main shape."""
+    sets = [(name, dict(s)) for name, s in task["shapes"].items() if target in s.get("targets", [target])]
+    return max(sets, key=lambda entry: entry[1].get("weight", 0))
+
+
+def torch_functions(torch):
+    F = torch.nn.functional
+
+    def attention(q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril()
+        return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ v
+
+    return {
+        "gelu": lambda x: F.gelu(x),
+        "bias_silu": lambda x, b: F.silu(x + b),
+        "softmax": lambda x: torch.softmax(x, -1),
+        "rmsnorm": lambda x, w: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * w,
+        "layernorm": lambda x, w, b: F.layer_norm(x, (x.shape[-1],), w, b, 1e-5),
+        "rowsum": lambda x: x.sum(-1),
+        "argmax": lambda x: x.argmax(-1),
+        "cross_entropy": lambda logits, target: F.cross_entropy(logits, target),
+        "cumsum": lambda x: torch.cumsum(x, -1),
+        "matmul": lambda a, b: a @ b,
+        "matmul_bias_gelu": lambda a, w, bias: F.gelu(torch.addmm(bias, a, w)),
+        "batched_matmul_t": lambda a, b: torch.bmm(a, b.transpose(1, 2)),
+        "conv2d_relu": lambda x, w, bias: F.relu(F.conv2d(x, w, bias, padding=1)),
+        "depthwise_conv2d": lambda x, w: F.conv2d(x, w, padding=1, groups=64),
+        "conv_transpose3d": lambda x, w: F.conv_transpose3d(x, w, stride=2, padding=1, output_padding=1),
+        "maxpool2d": lambda x: F.max_pool2d(x, 3, stride=2, padding=1),
+        "causal_attention": attention,
+    }
+
+
+def make_inputs(torch, task, symbols, device, copies):
+    scope = {k: v for k, v in symbols.items() if isinstance(v, int)}
+    sets = []
+    for _ in range(copies):
+        inputs = []
+        for name, text in task["inputs"].items():
+            dtype, dims = text.split("[", 1)
+            shape = [eval(d, {}, scope) for d in dims.rstrip("]").split(",") if d.strip()]  # "2*cols" and the like
+            if dtype == "i64":
+                inputs.append(torch.randint(0, scope["classes"], shape, device=device))
+            else:
+                inputs.append(torch.randn(shape, device=device, dtype=torch.float32))
+        sets.append(inputs)
+    return sets
+
+
+def time_torch(torch, function, sets, device, seconds=1.0):
+    """Microseconds per call: median and extremes of the middle 80 %."""
+    cuda = device == "cuda"
+    with torch.no_grad():
+        for inputs in sets[:2]:
+            function(*inputs)
+        samples, begin, at = [], time.perf_counter(), 0
+        flush = torch.empty(1 << 26, device=device) if cuda else None
+        while (time.perf_counter() - begin < seconds or len(samples) < 10) and len(samples) < 400:
+            inputs = sets[at % len(sets)]
+            at += 1
+            if cuda:
+                flush.zero_()
+                start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                start.record()
+                function(*inputs)
+                stop.record()
+                torch.cuda.synchronize()
+                samples.append(start.elapsed_time(stop) * 1e3)
+            else:
+                t0 = time.perf_counter()
+                function(*inputs)
+                samples.append((time.perf_counter() - t0) * 1e6)
+    samples.sort()
+    cut = len(samples) // 10
+    return {"median": statistics.median(samples), "low": samples[cut], "high": samples[-1 - cut], "samples": len(samples)}
+
+
+def measure(arguments, torch, task_file):
+    task = tomllib.loads(task_file.read_text())
+    name = task["name"]
+    out = pathlib.Path(arguments.runs) / f"{name}-{arguments.target}"
+    row = {"task": name, "target": arguments.target}
+    began = time.time()
+    if not (out / "run.toml").exists():
+        done = run_kerf(arguments.kerf, "optimize", task_file, "--target", arguments.target, "--time", arguments.time, "--evals",
+                        arguments.evals, "--seed", arguments.seed, "--out", out, "--json")[-1]
+        row["evaluations"] = done.get("evaluations")
+        row["seconds"] = round(time.time() - began, 1)
+    best = next(out.glob("best.*"))
+    shape_name, symbols = shape_of(task, arguments.target)
+    timings = {}
+    functions = {}
+    if torch is not None:
+        device = "cuda" if arguments.target == "cuda" else "cpu"
+        function = torch_functions(torch)[name]
+        functions["eager"] = function
+        if arguments.compile:
+            functions["compile"] = torch.compile(function, dynamic=False)
+        bytes_each = sum(t.numel() * t.element_size() for t in make_inputs(torch, task, symbols, device, 1)[0])
+        copies = max(2, min(16, math.ceil(3e8 / max(1, bytes_each))))
+        sets = make_inputs(torch, task, symbols, device, copies)
+        timings = {kind: [time_torch(torch, f, sets, device)] for kind, f in functions.items()}
+    evaluation = run_kerf(arguments.kerf, "eval", task_file, best, "--target", arguments.target, "--shape", shape_name, "--no-cache",
+                          "--json")[-1]
+    for kind, function in functions.items():
+        timings[kind].append(time_torch(torch, function, sets, device))
+    row.update(outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
+               speed_of_light=evaluation.get("speed_of_light"), device=evaluation["device"], shape=shape_name)
+    if evaluation["outcome"] == "measured":
+        own = evaluation["time_us"]
+        for kind, (first, second) in timings.items():
+            median = statistics.mean((first["median"], second["median"]))
+            row[kind] = {"median": median, "ratio": median / own["median"],
+                         "low": min(first["low"], second["low"]) / own["high"], "high": max(first["high"], second["high"]) / own["low"]}
+    return row
+
+
+def table(rows, target):
+    kinds = [kind for kind in ("eager", "compile") if any(kind in row for row in rows)]
+    print(f"| task | time | vs naive | of floor | {''.join(f'vs PyTorch {k} | ' for k in kinds)}evaluations | seconds |")
+    print("|---" * (6 + len(kinds)) + "|")
+    logs = {}
+    for row in rows:
+        if row["outcome"] != "measured":
+            print(f"| {row['task']} | {row['outcome']} |")
+            continue
+        s, sol = row["speedup"], row.get("speed_of_light")
+        cells = [row["task"], f"{row['time_us']['median']:.4g} us", f"{s['ratio']:.2f} [{s['low']:.2f}, {s['high']:.2f}]",
+                 f"{sol['fraction']:.2f} {sol['bound']}" if sol else "-"]
+        logs.setdefault("naive", []).append(math.log(s["ratio"]))
+        for kind in kinds:
+            k = row.get(kind)
+            cells.append(f"{k['ratio']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "-")
+            if k:
+                logs.setdefault(kind, []).append(math.log(k["ratio"]))
+        cells += [str(row.get("evaluations", "-")), str(row.get("seconds", "-"))]
+        print("| " + " | ".join(cells) + " |")
+    for kind, values in logs.items():
+        print(f"\nGeometric mean over {len(values)} tasks, vs {kind}: {math.exp(statistics.mean(values)):.2f}", end="")
+    print(f"\n\nTarget {target}, device {rows[0].get('device') if rows else '-'}.")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kerf", default=str(ROOT / "build/release/kerf"))
+    parser.add_argument("--target", default="cpu")
+    parser.add_argument("--time", default=40, type=float, help="seconds of search per task")
+    parser.add_argument("--evals", default=400, type=int)
+    parser.add_argument("--seed", default=1, type=int)
+    parser.add_argument("--tasks", nargs="*", help="names; default: all sample tasks")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--runs", default="figures")
+    parser.add_argument("--out", default=None)
+    arguments = parser.parse_args()
+    torch = None
+    if not arguments.no_torch:
+        import torch
+        if arguments.target != "cuda":
+            torch.set_num_threads(os.cpu_count())
+    pathlib.Path(arguments.runs).mkdir(parents=True, exist_ok=True)
+    out = pathlib.Path(arguments.out or f"{arguments.runs}/{arguments.target}.jsonl")
+    rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    done = {row["task"] for row in rows}
+    for task_file in sorted((ROOT / "tasks").glob("*.toml")):
+        if task_file.stem in done or (arguments.tasks and task_file.stem not in arguments.tasks):
+            continue
+        try:
+            row = measure(arguments, torch, task_file)
+        except (RuntimeError, StopIteration, subprocess.TimeoutExpired) as error:
+            print(f"{task_file.stem}: {error}", file=sys.stderr)
+            continue
+        rows.append(row)
+        with out.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(f"{row['task']}: {row['outcome']} {row.get('speedup', {}).get('ratio', 0):.2f}x naive"
+              + "".join(f", {row[k]['ratio']:.2f}x {k}" for k in ("eager", "compile") if k in row), file=sys.stderr, flush=True)
+    table(rows, arguments.target)
+
+
+if __name__ == "__main__":
+    main()
