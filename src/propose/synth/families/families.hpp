@@ -5,6 +5,7 @@
 
 namespace kerf::synth {
 
+const Family& conv_family();
 const Family& direct_family();
 const Family& matmul_family();
 const Family& pointwise_family();
