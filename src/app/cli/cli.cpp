@@ -8,6 +8,7 @@
 #include <span>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/run_commands.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -27,6 +28,8 @@ constexpr const char* kExamples = R"(First steps:
   kerf eval tasks/softmax.toml mine.cpp            judge a kernel
   kerf eval tasks/softmax.toml a.cu b.cu --json    judge several, one JSON object a line
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
+  kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
+  kerf explain softmax-cpu best                    how its winner came about
 
 A kernel says in a comment how it is run (docs/formats.md):
   /* kerf
@@ -44,6 +47,8 @@ struct Options {
   TasksOptions tasks;
   DoctorOptions doctor;
   NaiveOptions naive;
+  ShowOptions show;
+  ExplainOptions explain;
   SynthOptions synth;
 };
 
@@ -116,6 +121,25 @@ void define_others(CLI::App& app, Options& options) {
   add_value(synth, "--start", options.synth.start, "NUMBER", "Which composition (default 0, the best guess)");
 }
 
+constexpr const char* kRunHelp = "A run folder, or the beginning of the name of one in runs/";
+constexpr const char* kStepHelp = "A step's number, 'best', or the beginning of a kernel's id";
+
+void define_runs(CLI::App& app, Options& options) {
+  auto* show = app.add_subcommand("show", "What a run found: its best kernel, outcomes, archive");
+  show->footer("Examples:\n  kerf show rmsnorm-cpu\n  kerf show rmsnorm-cpu --source best > best.cpp");
+  add_file(show, "RUN", options.show.run, kRunHelp);
+  show->add_flag("--json", options.show.json, "One JSON object on stdout, nothing else");
+  add_value(show, "--source", options.show.step, "STEP", "Print a kernel instead: a step's number, a kernel's id, or the best")
+      ->expected(0, 1);
+  add_value(show, "--top", options.show.top, "NUMBER", "Rows of the table of kernels (default: 10)")
+      ->check(CLI::Range(0, 100000).description(""));
+  auto* explain = app.add_subcommand("explain", "How a search went, or how one kernel came about and why it was kept or refused");
+  explain->footer("Examples:\n  kerf explain rmsnorm-cpu\n  kerf explain rmsnorm-cpu best --diff\n  kerf explain rmsnorm-cpu 17");
+  add_file(explain, "RUN", options.explain.run, kRunHelp);
+  explain->add_option("STEP", options.explain.step, kStepHelp)->type_name("");
+  explain->add_flag("--diff", options.explain.diff, "With the differences between each kernel and its parent");
+}
+
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
 Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
   const CLI::App* scope = &app;
@@ -155,6 +179,12 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("tasks")) return tasks(options.tasks, environment, console);
   if (app.got_subcommand("doctor")) return doctor(options.doctor, environment, console);
   if (app.got_subcommand("synth")) return synth(options.synth, environment, console);
+  if (app.got_subcommand("show")) {
+    ShowOptions chosen = options.show;
+    chosen.source = app.get_subcommand("show")->count("--source") > 0;
+    return show(chosen, environment, console);
+  }
+  if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }
 
@@ -179,6 +209,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   Options options;
   define_eval(app, options.eval);
   define_others(app, options);
+  define_runs(app, options);
 
   if (args.empty()) {
     console.out << app.help() << std::flush;

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/run_commands.hpp"
+#include "app/cli/run_text.hpp"
+#include "store/find_run.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kShowSchema = 1;
+
+Json brief(const Step& step) {
+  Json json = {{"step", step.number},
+               {"kernel", step.name},
+               {"candidate", step.evaluation.candidate_id},
+               {"outcome", outcome_name(step.evaluation.outcome)},
+               {"cell", step.cell}};
+  if (const Measurement* measurement = report::measurement_of(step)) {
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+    json["speedup"] = {{"vs", measurement->speedup.vs},
+                       {"ratio", number(measurement->speedup.ratio)},
+                       {"low", number(measurement->speedup.low)},
+                       {"high", number(measurement->speedup.high)}};
+  }
+  return json;
+}
+
+std::string show_json(const report::RunView& run) {
+  Json json;
+  json["schema"] = kShowSchema;
+  json["run"] = run.folder.string();
+  for (const char* key :
+       {"task", "target", "device", "seed", "search", "finished", "toolchain", "kerf_version", "config"})
+    json[key] = run.facts.contains(key) ? Json(run.fact(key)) : Json(nullptr);
+  json["evaluations"] = run.steps.size();
+  json["best"] = nullptr;
+  if (run.best != 0) {
+    json["best"] = brief(run.step(run.best));
+    json["best"]["evaluation"] = Json::parse(to_json(run.step(run.best).evaluation));
+  }
+  json["funnel"] = Json::array();
+  for (const auto& stage : report::funnel_of(run))
+    json["funnel"].push_back({{"stage", stage.name}, {"count", stage.count}, {"lost", stage.lost}});
+  json["outcomes"] = Json::object();
+  for (const Step& step : run.steps) {
+    auto& count = json["outcomes"][outcome_name(step.evaluation.outcome)];
+    count = (count.is_null() ? 0 : count.get<int>()) + 1;
+  }
+  json["archive"] = Json::array();
+  for (const auto& [cell, elites] : run.archive.cells()) {
+    Json members = Json::array();
+    for (const Elite& elite : elites) members.push_back(brief(run.step(elite.step)));
+    json["archive"].push_back({{"cell", cell}, {"elites", members}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Status show(const ShowOptions& options, const Environment&, Console& console) {
+  KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
+  KERF_TRY(const auto run, report::load_run(folder));
+  if (options.source) {
+    KERF_TRY(const auto number, report::find_step(run, options.step.empty() ? "best" : options.step));
+    console.out << run.step(number).source << std::flush;
+    return {};
+  }
+  if (options.json) {
+    console.out << show_json(run) << std::endl;
+    return {};
+  }
+  const Style& style = console.out_style;
+  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << archive_text(run, style)
+              << top_text(run, options.top, style) << std::flush;
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,31 @@
+#pragma once
+// The commands that look at a finished (or running) run: show, explain, report, export, prove.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/cli/environment.hpp"
+#include "base/result.hpp"
+
+namespace kerf::cli {
+
+inline constexpr const char* kRunsFolder = "runs";  ///< where runs are, below the current folder
+
+struct ShowOptions {
+  std::string run;  ///< a run folder, or the beginning of a name in runs/
+  bool json = false;
+  bool source = false;  ///< print a kernel instead of the summary
+  std::string step;     ///< which one: a number, "best" or a kernel's id
+  int top = 10;         ///< rows of the table of kernels
+};
+Status show(const ShowOptions& options, const Environment& environment, Console& console);
+
+struct ExplainOptions {
+  std::string run;
+  std::string step;   ///< "": the search as a whole
+  bool diff = false;  ///< with the differences between parent and child
+};
+Status explain(const ExplainOptions& options, const Environment& environment, Console& console);
+
+}  // namespace kerf::cli

@@ -1,0 +1,129 @@
+// The commands that read runs, on a run made up by report/fixture_run.
+#include "app/cli/run_commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.hpp"
+#include "app/cli/run_text.hpp"
+#include "report/fixture_run.hpp"
+
+namespace kerf::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+Ran kerf(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  const int code = run(args, Environment{}, console);
+  return {code, out.str(), err.str()};
+}
+
+class RunCommands : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string pattern = (fs::temp_directory_path() / "kerf-commands-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    folder_ = (root_ / "run").string();
+    ASSERT_TRUE(report::write_fixture_run(folder_, {}));
+  }
+  static void TearDownTestSuite() { fs::remove_all(root_); }
+  static inline fs::path root_;
+  static inline std::string folder_;
+};
+
+TEST_F(RunCommands, ShowTellsTheWinnerTheOutcomesAndTheArchive) {
+  const auto shown = kerf({"show", folder_});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_HAS(shown.out, "rmsnorm on cpu (Example processor (8 cores))");
+  EXPECT_HAS(shown.out, "120 evaluations");
+  EXPECT_HAS(shown.out, "ended: budget");
+  EXPECT_HAS(shown.out, "step 120  rows/blocks  BLOCK=128 UNROLL=4");
+  EXPECT_HAS(shown.out, "rejected (duplicate)");
+  EXPECT_HAS(shown.out, "of 64 cells");
+}
+
+TEST_F(RunCommands, ShowPrintsSourcesExactly) {
+  EXPECT_EQ(kerf({"show", folder_, "--source"}).out, report::fixture_kernel("cpu", 3, 64, 1));
+  EXPECT_EQ(kerf({"show", folder_, "--source", "2"}).out, report::fixture_kernel("cpu", 1, 64, 1));
+  EXPECT_EQ(kerf({"show", folder_, "--source=1"}).out, report::fixture_kernel("cpu", 0, 64, 1));
+  const auto none = kerf({"show", folder_, "--source", "500"});
+  EXPECT_EQ(none.code, kMisuse);
+  EXPECT_HAS(none.err, "steps are 1 to 120");
+}
+
+TEST_F(RunCommands, ShowAsJsonHoldsTheBestEvaluation) {
+  const auto json = nlohmann::json::parse(kerf({"show", folder_, "--json"}).out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["task"], "rmsnorm");
+  EXPECT_EQ(json["best"]["step"], 120);
+  EXPECT_GT(json["best"]["evaluation"]["speedup"]["ratio"].get<double>(), 5);
+  EXPECT_EQ(json["funnel"][0]["count"], 120);
+  int outcomes = 0;
+  for (const auto& [name, count] : json["outcomes"].items()) outcomes += count.get<int>();
+  EXPECT_EQ(outcomes, 120);
+  EXPECT_GE(json["archive"].size(), 4u);
+}
+
+TEST_F(RunCommands, ExplainTellsTheSearchAndTheLineage) {
+  const auto search = kerf({"explain", folder_});
+  EXPECT_HAS(search.out, "Turning points");
+  EXPECT_HAS(search.out, "builtin parameter");
+  EXPECT_HAS(search.out, "memory+1");
+  const auto best = kerf({"explain", folder_, "best", "--diff"});
+  EXPECT_EQ(best.code, 0);
+  EXPECT_HAS(best.out, "How it came about");
+  EXPECT_HAS(best.out, "builtin start");
+  EXPECT_HAS(best.out, "against step");
+  EXPECT_HAS(best.out, "+ #pragma omp parallel for");
+}
+
+TEST_F(RunCommands, ExplainGivesGateAndEvidenceOfARefusedKernel) {
+  const auto run = report::load_run(folder_).value();
+  int seen = 0;
+  for (const Step& step : run.steps) {
+    const auto* wrong = std::get_if<WrongResult>(&step.evaluation.outcome);
+    if (wrong == nullptr) continue;
+    const auto text = kerf({"explain", folder_, std::to_string(step.number)}).out;
+    EXPECT_HAS(text, "at gate 'values'");
+    EXPECT_HAS(text, "113 of 3333");
+    ++seen;
+  }
+  EXPECT_GT(seen, 0);
+}
+
+TEST_F(RunCommands, AKernelsWordsCannotDriveTheTerminal) {
+  for (const auto& args : {std::vector<std::string>{"show", folder_, "--top", "1000"}, {"explain", folder_}}) {
+    const auto text = kerf(args).out;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST_F(RunCommands, AnUnknownRunIsMisuse) {
+  const auto missing = kerf({"show", (root_ / "nothing").string()});
+  EXPECT_EQ(missing.code, kMisuse);
+  EXPECT_HAS(missing.err, "there is no run");
+  EXPECT_EQ(kerf({"explain", root_.string()}).code, kMisuse);
+}
+
+TEST(RunText, SecondsAndSpeedupsReadWell) {
+  EXPECT_EQ(format_seconds(41.4), "41 s");
+  EXPECT_EQ(format_seconds(200), "3 min 20 s");
+  EXPECT_EQ(format_seconds(7500), "2 h 5 min");
+  EXPECT_EQ(format_speedup(7.912), "7.91x");
+  EXPECT_EQ(format_speedup(0), "-");
+}
+
+}  // namespace
+}  // namespace kerf::cli

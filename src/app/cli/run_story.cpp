@@ -1,0 +1,153 @@
+// `kerf explain` in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/cli/run_text.hpp"
+#include "base/text.hpp"
+#include "report/line_diff.hpp"
+
+namespace kerf::cli {
+
+using report::measurement_of;
+using report::RunView;
+using report::speedup_of;
+
+namespace {
+
+std::string heading(const std::string& text, const Style& style) {
+  return "\n" + paint(text, Colour::bold, style) + "\n";
+}
+
+std::string gain_text(double gain) {
+  if (!(gain > 0) || !std::isfinite(gain)) return "-";
+  const double percent = (gain - 1) * 100;
+  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 10 ? 1 : 0);
+}
+
+Cell count_cell(std::size_t value) { return {value == 0 ? "-" : std::to_string(value), Colour::none, true}; }
+
+std::string tally_table(const std::vector<report::Tally>& tallies, const char* what, bool directions,
+                        const Style& style) {
+  std::vector<std::vector<Cell>> rows{{{what}}};
+  for (const char* name : {"tried", "measured", "kept", "best", "reached", "gain"})
+    if (directions || std::string_view(name) != "reached") rows[0].push_back({name, Colour::none, true});
+  for (const auto& one : tallies) {
+    std::vector<Cell> row{{printable(one.name)},
+                          count_cell(one.tried),
+                          count_cell(one.measured),
+                          count_cell(one.kept),
+                          count_cell(one.best)};
+    if (directions) row.push_back(count_cell(one.reached));
+    row.push_back({one.median_gain > 0 ? gain_text(one.median_gain) : "-", Colour::none, true});
+    rows.push_back(std::move(row));
+  }
+  return table(rows, style);
+}
+
+/// What the proposer did, in one phrase.
+std::string what_changed(const RunView& run, const Step& step) {
+  if (!step.change.empty()) return printable(step.change);
+  if (step.parents.empty()) return "a new start";
+  const auto lines = report::diff_lines(run.step(step.parents[0]).source, step.source);
+  const auto total = report::count(lines);
+  return fmt::format("{} lines added, {} removed", total.added, total.removed);
+}
+
+std::string diff_text(const RunView& run, const Step& step, const Style& style) {
+  std::string text;
+  for (const auto& hunk : report::hunks(report::diff_lines(run.step(step.parents[0]).source, step.source))) {
+    text += paint("      ...\n", Colour::dim, style);
+    for (const auto& line : hunk) {
+      const Colour colour = line.sign == '+' ? Colour::green : line.sign == '-' ? Colour::red : Colour::dim;
+      text += "      " + paint(fmt::format("{} {}", line.sign, printable(line.text)), colour, style) + "\n";
+    }
+  }
+  return text;
+}
+
+/// Two or three lines about one member of a lineage.
+std::string member_text(const RunView& run, const Step& step, bool diff, const Style& style) {
+  std::string text = fmt::format("  {} {}  {}", paint(fmt::format("step {}", step.number), Colour::bold, style),
+                                 printable(step.proposer + " " + step.operation), what_changed(run, step));
+  if (step.parents.size() > 1) {
+    std::vector<std::string> partners;
+    for (std::size_t i = 1; i < step.parents.size(); ++i) partners.push_back(std::to_string(step.parents[i]));
+    text += fmt::format(" (with step {})", join(partners, ", "));
+  }
+  text += "\n      ";
+  if (const Measurement* measurement = measurement_of(step)) {
+    text += format_speedup(measurement->speedup);
+    if (!step.parents.empty() && speedup_of(run.step(step.parents[0])) > 0)
+      text += fmt::format(", {} against step {}", gain_text(speedup_of(step) / speedup_of(run.step(step.parents[0]))),
+                          step.parents[0]);
+  } else {
+    text += paint(outcome_words(step.evaluation.outcome), Colour::red, style);
+  }
+  if (!step.decision.empty()) text += "; " + printable(step.decision);
+  text += "\n";
+  if (diff && !step.parents.empty()) text += diff_text(run, step, style);
+  return text;
+}
+
+}  // namespace
+
+std::string search_text(const RunView& run, const Style& style) {
+  std::string text = heading("Turning points", style);
+  std::vector<std::vector<Cell>> rows{{{"step", Colour::none, true},
+                                       {"at", Colour::none, true},
+                                       {"speedup", Colour::none, true},
+                                       {"gain", Colour::none, true},
+                                       {"by"},
+                                       {"change"}}};
+  for (const auto& point : report::turning_points(run)) {
+    const Step& step = run.step(point.step);
+    rows.push_back({{std::to_string(point.step), Colour::none, true},
+                    {format_seconds(std::isfinite(step.seconds) ? step.seconds : 0), Colour::none, true},
+                    {format_speedup(point.speedup), Colour::none, true},
+                    {point.gain > 1 ? gain_text(point.gain) : "first", Colour::none, true},
+                    {printable(step.stage + ", " + step.operation)},
+                    {what_changed(run, step)}});
+  }
+  text += rows.size() == 1 ? "nothing was measured yet\n" : table(rows, style);
+  text += heading("What the proposers tried", style) +
+          tally_table(report::tally_operations(run), "operation", false, style);
+  if (const auto directions = report::tally_directions(run); !directions.empty())
+    text += heading("Where they were asked to go", style) + tally_table(directions, "direction", true, style);
+  text += paint(
+      "\nkept: entered the archive. best: faster than everything before. reached: landed in the cell asked for. gain: "
+      "median\n"
+      "of child over parent. 'kerf explain RUN STEP' tells one kernel's story.\n",
+      Colour::dim, style);
+  return text;
+}
+
+std::string step_text(const RunView& run, std::int64_t number, bool diff, const Style& style) {
+  const Step& step = run.step(number);
+  std::string text =
+      fmt::format("{}  {}  {}\n", paint(fmt::format("step {}", number), Colour::bold, style), printable(step.name),
+                  paint(step.evaluation.candidate_id.substr(0, 12), Colour::dim, style));
+  text +=
+      fmt::format("proposed by {} ({}) in stage {}{}\n", printable(step.proposer), printable(step.operation),
+                  printable(step.stage), step.direction.empty() ? "" : ", asked to go " + printable(step.direction));
+  if (measurement_of(step) != nullptr) {
+    text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
+    if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
+    if (!step.descriptors.empty()) text += fmt::format("seen in the compiled code: {}\n", printable(step.descriptors));
+  } else {
+    text += "\n" + failure_report(step.evaluation, style);
+  }
+  if (!step.decision.empty()) text += fmt::format("decision: {}\n", printable(step.decision));
+  text += heading("How it came about", style);
+  for (const std::int64_t member : report::lineage_of(run, number))
+    text += member_text(run, run.step(member), diff, style);
+  std::vector<std::string> children;
+  for (const Step& other : run.steps)
+    if (std::find(other.parents.begin(), other.parents.end(), number) != other.parents.end())
+      children.push_back(std::to_string(other.number));
+  if (!children.empty()) text += fmt::format("\n{} children: {}\n", children.size(), join(children, ", "));
+  return text;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,150 @@
+#include "app/cli/run_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace kerf::cli {
+
+using report::measurement_of;
+using report::RunView;
+using report::speedup_of;
+
+namespace {
+
+std::string heading(const char* text, const Style& style) { return "\n" + paint(text, Colour::bold, style) + "\n"; }
+
+Cell number_cell(std::size_t value) { return {value == 0 ? "-" : std::to_string(value), Colour::none, true}; }
+
+double fact_number(const RunView& run, const std::string& key) {
+  const std::string text = run.fact(key);
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string levels_text(const std::vector<int>& cell) {
+  std::vector<std::string> levels;
+  for (const int level : cell) levels.push_back(std::to_string(level));
+  return levels.empty() ? "-" : join(levels, " ");
+}
+
+std::string tunables_text(const Bindings& tunables) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : tunables) parts.push_back(fmt::format("{}={}", name, value));
+  return join(parts, " ");
+}
+
+}  // namespace
+
+std::string format_speedup(double ratio) {
+  if (!(ratio > 0) || !std::isfinite(ratio)) return "-";
+  return fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
+}
+
+std::string format_speedup(const Speedup& speedup) {
+  if (!(speedup.ratio > 0)) return "-";
+  return fmt::format("{} ({} to {})", format_speedup(speedup.ratio), format_speedup(speedup.low),
+                     format_speedup(speedup.high));
+}
+
+std::string format_seconds(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 120) return fmt::format("{} s", whole);
+  if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string run_heading(const RunView& run, const Style& style) {
+  std::string text =
+      fmt::format("{} on {}", paint(printable(run.fact("task")), Colour::bold, style), printable(run.fact("target")));
+  if (const auto device = run.fact("device"); !device.empty()) text += fmt::format(" ({})", printable(device));
+  text += "\n";
+  const double seconds =
+      run.steps.empty() ? 0 : std::max(fact_number(run, "elapsed_seconds"), run.steps.back().seconds);
+  const std::string why = run.fact("finished");
+  text += fmt::format("{} evaluations in {}, seed {}, {}\n", run.steps.size(), format_seconds(seconds),
+                      run.fact("seed").empty() ? "?" : printable(run.fact("seed")),
+                      why.empty() ? "not finished (kerf optimize --resume continues it)" : "ended: " + printable(why));
+  return text + paint(printable(run.folder.string()), Colour::dim, style) + "\n";
+}
+
+std::string best_text(const RunView& run, const Style& style) {
+  if (run.best == 0) return heading("Best", style) + "nothing was measured yet\n";
+  const Step& step = run.step(run.best);
+  std::string text = heading("Best", style);
+  text += fmt::format("step {}  {}  {}\n", step.number, printable(step.name), printable(tunables_text(step.tunables)));
+  const Measurement* measurement = measurement_of(step);
+  if (measurement == nullptr) return text;
+  text += fmt::format("{} over {}\n", paint(format_speedup(measurement->speedup), Colour::green, style),
+                      printable(measurement->speedup.vs));
+  std::vector<std::vector<Cell>> rows{
+      {{"shape"}, {"before", Colour::none, true}, {"after", Colour::none, true}, {"speedup"}, {"speed of light"}}};
+  for (const auto& shape : measurement->shapes) {
+    const auto baseline = shape.baselines.find(measurement->speedup.vs);
+    const auto speedup = shape.speedups.find(measurement->speedup.vs);
+    rows.push_back({{printable(shape.shape)},
+                    {baseline == shape.baselines.end() ? "-" : format_us(baseline->second.median), Colour::none, true},
+                    {format_us(shape.time.median), Colour::none, true},
+                    {speedup == shape.speedups.end() ? "-" : format_speedup(speedup->second)},
+                    {shape.speed_of_light ? fmt::format("{:.0f} % ({} bound)", shape.speed_of_light->fraction * 100,
+                                                        shape.speed_of_light->bound)
+                                          : "not calibrated"}});
+  }
+  return text + table(rows, style);
+}
+
+std::string funnel_text(const RunView& run, const Style& style) {
+  std::vector<std::vector<Cell>> rows{{{"came to"}, {"kernels", Colour::none, true}, {"ended there"}}};
+  for (const auto& stage : report::funnel_of(run))
+    rows.push_back({{stage.name}, number_cell(stage.count), {printable(stage.lost), Colour::dim}});
+  return heading("Outcomes", style) + table(rows, style);
+}
+
+std::string archive_text(const RunView& run, const Style& style) {
+  const auto& cells = run.archive.cells();
+  if (cells.empty()) return "";
+  std::vector<std::vector<Cell>> rows{{}};
+  for (int d = 0; d < kDimensions; ++d) rows[0].push_back({std::string(dimension_name(d)), Colour::none, true});
+  rows[0].insert(rows[0].end(),
+                 {{"speedup", Colour::none, true}, {"step", Colour::none, true}, {"kernel"}, {"others"}});
+  for (const auto& [cell, elites] : cells) {
+    std::vector<Cell> row;
+    for (const int level : cell) row.push_back({std::to_string(level), Colour::none, true});
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < elites.size(); ++i)
+      others.push_back(fmt::format("{} ({})", format_speedup(std::exp(elites[i].fitness.log_speedup)), elites[i].step));
+    row.push_back({format_speedup(std::exp(elites[0].fitness.log_speedup)), Colour::none, true});
+    row.push_back({std::to_string(elites[0].step), Colour::none, true});
+    row.push_back({printable(run.step(elites[0].step).name)});
+    row.push_back({join(others, ", "), Colour::dim});
+    rows.push_back(std::move(row));
+  }
+  return heading(fmt::format("Archive ({} of 64 cells)", cells.size()).c_str(), style) + table(rows, style);
+}
+
+std::string top_text(const RunView& run, int top, const Style& style) {
+  std::vector<const Step*> order;
+  for (const Step& step : run.steps)
+    if (speedup_of(step) > 0) order.push_back(&step);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Step* a, const Step* b) { return speedup_of(*a) > speedup_of(*b); });
+  if (order.empty() || top <= 0) return "";
+  order.resize(std::min(order.size(), static_cast<std::size_t>(top)));
+  std::vector<std::vector<Cell>> rows{
+      {{"step", Colour::none, true}, {"speedup"}, {"cell"}, {"kernel"}, {"tunables"}, {"id"}}};
+  for (const Step* step : order)
+    rows.push_back({{std::to_string(step->number), Colour::none, true},
+                    {format_speedup(measurement_of(*step)->speedup)},
+                    {levels_text(step->cell)},
+                    {printable(step->name)},
+                    {printable(tunables_text(step->tunables))},
+                    {step->evaluation.candidate_id.substr(0, 12), Colour::dim}});
+  return heading("Fastest kernels", style) + table(rows, style);
+}
+
+}  // namespace kerf::cli

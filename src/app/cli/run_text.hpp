@@ -1,0 +1,31 @@
+#pragma once
+// Runs in words: the pieces that `kerf show` and `kerf explain` print.
+
+#include <string>
+
+#include "app/cli/render.hpp"
+#include "report/run_view.hpp"
+
+namespace kerf::cli {
+
+/// "7.91x"; "-" for what was not timed.
+std::string format_speedup(double ratio);
+/// "7.91x (7.70x to 8.15x)".
+std::string format_speedup(const Speedup& speedup);
+/// "41 s", "3 min 20 s", "2 h 5 min".
+std::string format_seconds(double seconds);
+
+/// Task, target, device, seed and how far it came.
+std::string run_heading(const report::RunView& run, const Style& style);
+/// The winner: step, kernel, before and after per shape.
+std::string best_text(const report::RunView& run, const Style& style);
+std::string funnel_text(const report::RunView& run, const Style& style);
+std::string archive_text(const report::RunView& run, const Style& style);
+std::string top_text(const report::RunView& run, int top, const Style& style);
+
+/// How the search went: operations, directions, turning points.
+std::string search_text(const report::RunView& run, const Style& style);
+/// One step: its outcome with the evidence, and how it came about from its first ancestor on.
+std::string step_text(const report::RunView& run, std::int64_t number, bool diff, const Style& style);
+
+}  // namespace kerf::cli

@@ -1,0 +1,216 @@
+#include "report/run_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "base/statistics.hpp"
+#include "base/text.hpp"
+
+namespace kerf::report {
+namespace {
+
+/// The archive as the run's own rule built it: the published search replaces on any larger speedup and keeps one per
+/// cell.
+ArchiveOptions archive_options(const std::map<std::string, std::string>& facts) {
+  ArchiveOptions options;
+  const auto mode = facts.find("search");
+  if (mode != facts.end() && mode->second == "published") options = {1, false};
+  return options;
+}
+
+std::int64_t parse_number(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+enum Stage : std::size_t { proposed, readable, compiled, ran, right, timed, kept };
+constexpr const char* kStageNames[] = {"proposed", "readable", "compiled", "ran", "right", "timed", "kept"};
+
+/// The last stage a step came through.
+Stage stage_of(const Step& step) {
+  const Outcome& outcome = step.evaluation.outcome;
+  if (std::holds_alternative<Measurement>(outcome)) return step.kept ? kept : timed;
+  if (std::holds_alternative<BuildFailed>(outcome)) return readable;
+  if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return compiled;
+  if (std::holds_alternative<WrongResult>(outcome)) return ran;
+  const std::string gate = outcome_gate(outcome);
+  if (gate == "static_budget" || gate == "sandbox") return compiled;
+  if (gate == "red_zone" || gate == "inputs_unchanged") return ran;
+  if (gate == "floor" || gate == "clock") return right;
+  return proposed;  // parse, duplicate: never looked at by a compiler
+}
+
+/// "4 wrong result (values)": what ended the steps that stopped here, most frequent first.
+std::string describe_losses(const std::map<std::string, std::size_t>& losses) {
+  std::vector<std::pair<std::size_t, std::string>> order;
+  for (const auto& [what, count] : losses) order.emplace_back(count, what);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (const auto& [count, what] : order) parts.push_back(fmt::format("{} {}", count, what));
+  return join(parts, ", ");
+}
+
+std::string loss_of(const Step& step) {
+  if (std::holds_alternative<Measurement>(step.evaluation.outcome)) return "no better than what is kept";
+  std::string words = outcome_name(step.evaluation.outcome);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  const std::string gate = outcome_gate(step.evaluation.outcome);
+  return gate.empty() || gate == "compile" ? words : fmt::format("{} ({})", words, gate);
+}
+
+/// True when the child's cell lies where the direction text ("memory+1", "compute+0") pointed from its parent's cell.
+bool reached(const Step& child, const Step& parent) {
+  if (child.cell.empty() || child.cell.size() != parent.cell.size()) return false;
+  const auto sign = child.direction.find_first_of("+-");
+  if (sign == std::string::npos) return false;
+  const std::string shift = child.direction.substr(sign + (child.direction[sign] == '+' ? 1 : 0));
+  for (int d = 0; d < static_cast<int>(child.cell.size()) && d < kDimensions; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (child.direction.substr(0, sign) == dimension_name(d))
+      return child.cell[at] - parent.cell[at] == static_cast<int>(parse_number(shift));
+  }
+  return false;
+}
+
+template <class Name>
+std::vector<Tally> tally(const RunView& run, Name name_of) {
+  std::map<std::string, Tally> tallies;
+  std::map<std::string, std::vector<double>> gains;
+  std::set<std::int64_t> turning;
+  for (const auto& point : turning_points(run)) turning.insert(point.step);
+  for (const Step& step : run.steps) {
+    const std::string name = name_of(step);
+    if (name.empty()) continue;
+    Tally& one = tallies[name];
+    one.name = name;
+    ++one.tried;
+    one.measured += measurement_of(step) != nullptr ? 1 : 0;
+    one.kept += step.kept ? 1 : 0;
+    one.best += turning.contains(step.number) ? 1 : 0;
+    if (step.parents.empty()) continue;
+    const Step& parent = run.step(step.parents[0]);
+    one.reached += reached(step, parent) ? 1 : 0;
+    if (speedup_of(step) > 0 && speedup_of(parent) > 0) gains[name].push_back(speedup_of(step) / speedup_of(parent));
+  }
+  std::vector<Tally> sorted;
+  for (auto& [name, one] : tallies) {
+    if (!gains[name].empty()) one.median_gain = median(gains[name]);
+    sorted.push_back(one);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Tally& a, const Tally& b) { return a.tried > b.tried; });
+  return sorted;
+}
+
+}  // namespace
+
+std::string RunView::fact(const std::string& key) const {
+  const auto found = facts.find(key);
+  return found == facts.end() ? "" : found->second;
+}
+
+Result<RunView> load_run(const std::filesystem::path& folder) {
+  KERF_TRY(const auto store, RunStore::open(folder, RunStore::Access::read));
+  RunView run;
+  run.folder = folder;
+  KERF_TRY(run.facts, store->facts());
+  KERF_TRY(run.steps, store->steps());
+  run.archive = Archive(archive_options(run.facts));
+  for (const Step& step : run.steps) run.archive.insert({step.number, step.parents, step.evaluation, step.cell});
+  const std::int64_t named = parse_number(run.fact("best_step"));
+  if (named >= 1 && named <= static_cast<std::int64_t>(run.steps.size()))
+    run.best = named;
+  else if (const Elite* best = run.archive.best())
+    run.best = best->step;
+  return run;
+}
+
+const Measurement* measurement_of(const Step& step) { return std::get_if<Measurement>(&step.evaluation.outcome); }
+
+double speedup_of(const Step& step) {
+  const Measurement* measurement = measurement_of(step);
+  return measurement != nullptr && std::isfinite(measurement->speedup.ratio) ? measurement->speedup.ratio : 0;
+}
+
+Result<std::int64_t> find_step(const RunView& run, const std::string& text) {
+  const auto count = static_cast<std::int64_t>(run.steps.size());
+  if (count == 0) return fail(Errc::not_found, fmt::format("the run {} has no steps yet", run.folder.string()));
+  if (text == "best") {
+    if (run.best == 0) return fail(Errc::not_found, "no kernel of this run was measured yet");
+    return run.best;
+  }
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (const std::int64_t number = parse_number(text); digits && number >= 1 && number <= count) return number;
+  std::int64_t found = 0;
+  std::set<std::string> ids;
+  for (const Step& step : run.steps) {
+    if (text.size() < 4 || !step.evaluation.candidate_id.starts_with(text)) continue;
+    ids.insert(step.evaluation.candidate_id);
+    if (found == 0 || speedup_of(step) > speedup_of(run.step(found))) found = step.number;
+  }
+  if (ids.size() > 1)
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is the beginning of {} kernels; type more of it", text, ids.size()));
+  if (found != 0) return found;
+  return fail(Errc::not_found,
+              fmt::format("there is no step or kernel '{}' in {}; steps are 1 to {}{}", text, run.folder.string(),
+                          count, run.best != 0 ? fmt::format(", the best is {}", run.best) : ""));
+}
+
+std::vector<FunnelStage> funnel_of(const RunView& run) {
+  std::vector<FunnelStage> funnel;
+  for (const char* name : kStageNames) funnel.push_back({name, 0, ""});
+  std::vector<std::map<std::string, std::size_t>> losses(funnel.size());
+  for (const Step& step : run.steps) {
+    const std::size_t last = stage_of(step);
+    for (std::size_t stage = 0; stage <= last; ++stage) ++funnel[stage].count;
+    if (last != kept) ++losses[last][loss_of(step)];
+  }
+  for (std::size_t stage = 0; stage < funnel.size(); ++stage) funnel[stage].lost = describe_losses(losses[stage]);
+  return funnel;
+}
+
+std::vector<std::int64_t> lineage_of(const RunView& run, std::int64_t number) {
+  std::vector<std::int64_t> line{number};
+  while (!run.step(line.back()).parents.empty()) line.push_back(run.step(line.back()).parents[0]);
+  std::reverse(line.begin(), line.end());
+  return line;
+}
+
+std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number) {
+  std::set<std::int64_t> known{number};
+  std::vector<std::int64_t> open{number};
+  while (!open.empty()) {
+    const std::int64_t next = open.back();
+    open.pop_back();
+    for (const std::int64_t parent : run.step(next).parents)
+      if (known.insert(parent).second) open.push_back(parent);
+  }
+  return {known.begin(), known.end()};
+}
+
+std::vector<TurningPoint> turning_points(const RunView& run) {
+  std::vector<TurningPoint> points;
+  double best = 0;
+  for (const Step& step : run.steps) {
+    const double speedup = speedup_of(step);
+    if (!(speedup > best)) continue;
+    points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});
+    best = speedup;
+  }
+  return points;
+}
+
+std::vector<Tally> tally_operations(const RunView& run) {
+  return tally(run, [](const Step& step) { return step.proposer + " " + step.operation; });
+}
+
+std::vector<Tally> tally_directions(const RunView& run) {
+  return tally(run, [](const Step& step) { return step.direction; });
+}
+
+}  // namespace kerf::report

@@ -1,0 +1,69 @@
+#pragma once
+// A run as people look at it: read once from its store, with the archive replayed and the family tree at hand.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "archive/archive.hpp"
+#include "base/result.hpp"
+#include "store/run_store.hpp"
+
+namespace kerf::report {
+
+struct RunView {
+  std::filesystem::path folder;
+  std::map<std::string, std::string> facts;
+  std::vector<Step> steps;  ///< step n is steps[n - 1]
+  Archive archive;          ///< as the steps leave it
+  std::int64_t best = 0;    ///< the winner's step; 0 while nothing was measured
+
+  const Step& step(std::int64_t number) const { return steps[static_cast<std::size_t>(number) - 1]; }
+  std::string fact(const std::string& key) const;  ///< "" when it is not known
+};
+
+Result<RunView> load_run(const std::filesystem::path& folder);
+
+/// The measurement of a step, or null.
+const Measurement* measurement_of(const Step& step);
+/// Its speedup over the strongest baseline; 0 when it was not timed.
+double speedup_of(const Step& step);
+
+/// The step that `text` means: a number, "best", or the beginning of a candidate's id (at least 4 digits). Of several
+/// steps with that candidate the fastest. Errors name what there is.
+Result<std::int64_t> find_step(const RunView& run, const std::string& text);
+
+/// How many steps came this far, in the order of a kernel's way: proposed, readable, compiled, ran, right, timed, kept.
+struct FunnelStage {
+  std::string name;
+  std::size_t count = 0;
+  std::string lost;  ///< what became of those that did not come further: "3 wrong result (values)"
+};
+std::vector<FunnelStage> funnel_of(const RunView& run);
+
+/// First ancestor to `number`, along first parents.
+std::vector<std::int64_t> lineage_of(const RunView& run, std::int64_t number);
+/// Every ancestor of `number` and itself, ascending.
+std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number);
+
+/// A step that was faster than everything before it.
+struct TurningPoint {
+  std::int64_t step = 0;
+  double speedup = 0;
+  double gain = 1;  ///< over the best before it; 1 for the first
+};
+std::vector<TurningPoint> turning_points(const RunView& run);
+
+/// How one way of proposing fared.
+struct Tally {
+  std::string name;  ///< "builtin parameter", or a direction: "memory+1"
+  std::size_t tried = 0, measured = 0, kept = 0, best = 0;
+  std::size_t reached = 0;  ///< directions: landed where it was asked to
+  double median_gain = 0;   ///< of the child over its first parent, where both were measured; 0: none
+};
+std::vector<Tally> tally_operations(const RunView& run);  ///< most tried first
+std::vector<Tally> tally_directions(const RunView& run);
+
+}  // namespace kerf::report

@@ -1,0 +1,94 @@
+#include "report/run_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/fixture_run.hpp"
+
+namespace kerf::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunViewTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string pattern = (fs::temp_directory_path() / "kerf-view-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    ASSERT_TRUE(write_fixture_run(root_ / "run", {}));
+    run_ = new RunView(load_run(root_ / "run").value());
+  }
+  static void TearDownTestSuite() {
+    delete run_;
+    fs::remove_all(root_);
+  }
+  static inline fs::path root_;
+  static inline RunView* run_ = nullptr;
+};
+
+TEST_F(RunViewTest, TheBestIsTheOneTheRunNamed) {
+  EXPECT_EQ(run_->best, 120);
+  EXPECT_EQ(std::to_string(run_->best), run_->fact("best_step"));
+  EXPECT_EQ(run_->fact("no such fact"), "");
+}
+
+TEST_F(RunViewTest, TheReplayedArchiveAgreesWithWhatWasStored) {
+  for (const Elite& elite : run_->archive.elites()) EXPECT_TRUE(run_->step(elite.step).kept) << elite.step;
+  EXPECT_GT(run_->archive.elites().size(), 5u);
+}
+
+TEST_F(RunViewTest, StepsAreFoundByNumberByKernelAndByName) {
+  EXPECT_EQ(find_step(*run_, "7").value(), 7);
+  EXPECT_EQ(find_step(*run_, "best").value(), run_->best);
+  const Step& best = run_->step(run_->best);
+  const auto found = find_step(*run_, best.evaluation.candidate_id.substr(0, 12)).value();
+  EXPECT_EQ(run_->step(found).source, best.source);
+  EXPECT_EQ(find_step(*run_, "0").error().code, Errc::not_found);
+  EXPECT_NE(find_step(*run_, "121").error().message.find("1 to 120"), std::string::npos);
+  EXPECT_FALSE(find_step(*run_, "zzzz"));
+  EXPECT_FALSE(find_step(*run_, ""));
+}
+
+TEST_F(RunViewTest, TheFunnelNarrowsAndAccountsForEveryStep) {
+  const auto funnel = funnel_of(*run_);
+  EXPECT_EQ(funnel.front().count, 120u);
+  for (std::size_t i = 1; i < funnel.size(); ++i) EXPECT_LE(funnel[i].count, funnel[i - 1].count) << funnel[i].name;
+  std::size_t kept = 0, measured = 0;
+  for (const Step& step : run_->steps) {
+    kept += step.kept ? 1u : 0u;
+    measured += measurement_of(step) != nullptr ? 1u : 0u;
+  }
+  EXPECT_EQ(funnel[6].count, kept);
+  EXPECT_EQ(funnel[5].count, measured);
+  EXPECT_NE(funnel[0].lost.find("rejected (duplicate)"), std::string::npos);
+  EXPECT_NE(funnel[3].lost.find("wrong result (values)"), std::string::npos);
+}
+
+TEST_F(RunViewTest, TheLineageStartsAtAStartAndEndsAtTheWinner) {
+  const auto line = lineage_of(*run_, run_->best);
+  EXPECT_TRUE(run_->step(line.front()).parents.empty());
+  EXPECT_EQ(line.back(), run_->best);
+  for (std::size_t i = 1; i < line.size(); ++i) EXPECT_EQ(run_->step(line[i]).parents[0], line[i - 1]);
+  EXPECT_GE(ancestors_of(*run_, run_->best).size(), line.size());
+}
+
+TEST_F(RunViewTest, TurningPointsRiseToTheFastest) {
+  const auto points = turning_points(*run_);
+  ASSERT_GT(points.size(), 2u);
+  EXPECT_EQ(points.front().gain, 1);
+  for (std::size_t i = 1; i < points.size(); ++i) EXPECT_GT(points[i].gain, 1);
+  EXPECT_EQ(points.back().step, run_->best);
+}
+
+TEST_F(RunViewTest, TalliesCountEveryStepOnce) {
+  std::size_t tried = 0;
+  for (const auto& one : tally_operations(*run_)) {
+    tried += one.tried;
+    EXPECT_LE(one.measured, one.tried);
+    EXPECT_LE(one.best, one.measured);
+  }
+  EXPECT_EQ(tried, 120u);
+  for (const auto& one : tally_directions(*run_)) EXPECT_LE(one.reached, one.measured) << one.name;
+}
+
+}  // namespace
+}  // namespace kerf::report

@@ -1,0 +1,20 @@
+// make_run FOLDER [TARGET [STEPS [unfinished]]]: a run made up for tests, on disk.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "report/fixture_run.hpp"
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: make_run FOLDER [TARGET [STEPS [unfinished]]]\n");
+    return 2;
+  }
+  kerf::report::FixtureOptions options;
+  if (argc > 2) options.target = argv[2];
+  if (argc > 3) options.steps = std::atoi(argv[3]);
+  if (argc > 4) options.finished = false;
+  const auto written = kerf::report::write_fixture_run(argv[1], options);
+  if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
+  return written ? 0 : 1;
+}
