@@ -96,7 +96,7 @@ class Rounds {
       const auto samples = static_cast<int>(present(result_.kernels[k].us).size());
       // A very slow baseline is content with two samples.
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
-      const bool needed = counted && samples < (affordable ? options_.min_baseline_rounds : 2);
+      const bool needed = counted && samples < (affordable ? options_.min_baseline_rounds : std::min(2, options_.min_baseline_rounds));
       if (needed || spent_us_[k] <= options_.baseline_share * all) order.push_back(k);
     }
     shuffle(order, rng_);

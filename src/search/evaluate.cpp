@@ -332,7 +332,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
   if (pace.baselines) {
     KERF_TRY(const auto baselines, context.baselines());
-    for (const LoadedBaseline* baseline : baselines) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
+    for (const LoadedBaseline* baseline : baselines)
+      if (reference_for(shape, baseline->name) == nullptr) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
   }
 
   std::vector<const oracle::DataSet*> data;
@@ -372,6 +373,15 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   return Stop{};
 }
 
+const TimeEstimate* Judge::reference_for(std::size_t shape, const std::string& baseline) const {
+  const auto known = references_.find(shapes_[shape].name);
+  if (known == references_.end()) return nullptr;
+  const auto time = known->second.find(baseline);
+  if (time == known->second.end() || time->second.median * 10 < 1000.0 * static_cast<double>(options_.measure.time_limit.count()))
+    return nullptr;
+  return &time->second;
+}
+
 Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_t shape, Rng rng) const {
   ShapeMeasurement measured;
   measured.shape = shapes_[shape].name;
@@ -381,6 +391,13 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
     measured.baselines[timing.kernels[k].name] = estimate(timing.kernels[k].us);
     measured.speedups[timing.kernels[k].name] = speedup_of(timing.kernels[0], timing.kernels[k], rng);
   }
+  if (const auto known = references_.find(measured.shape); known != references_.end())
+    for (const auto& [name, time] : known->second)
+      if (reference_for(shape, name) != nullptr && measured.time.low > 0) {
+        measured.baselines[name] = time;
+        measured.speedups[name] = {name, time.median / measured.time.median, time.median / measured.time.high,
+                                   time.median / measured.time.low};
+      }
   if (peaks_ && task_.graph) {
     KERF_TRY(const ir::Cost cost, ir::cost(*task_.graph, shapes_[shape].symbols));
     measured.speed_of_light = floor_of(cost, *peaks_, task_.precision);

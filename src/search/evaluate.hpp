@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <shared_mutex>
@@ -89,6 +90,12 @@ class Judge {
   /// For the evaluations that follow; their verdicts do not depend on it, their intervals do.
   void set_measure(const MeasureOptions& measure) { options_.measure = measure; }
 
+  /// Baseline times by shape and name that stand from now on: baselines with a time here that are slow (a call takes more than
+  /// a tenth of the time limit) are not timed with every candidate again. Their ratio then carries the candidate's noise only,
+  /// so candidates of one search stay comparable; verdicts that leave the search are made without it.
+  using References = std::map<std::string, std::map<std::string, TimeEstimate>>;
+  void set_references(References references) { references_ = std::move(references); }
+
   const Admission& admission() const { return admission_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<ShapeSet>& shapes() const { return shapes_; }   ///< in use, smallest first
@@ -127,6 +134,7 @@ class Judge {
   Status look(Trial& trial, int rounds, bool known, const Tier& tier);
   Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
   Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
+  const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline) const;
   Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
@@ -146,6 +154,7 @@ class Judge {
   std::optional<Peaks> peaks_;
   Admission admission_;
   std::vector<std::string> notes_;
+  References references_;
   std::set<std::string> passed_;                            // candidates with tunables that a glance found right
   int glances_ = 0;                                         // so far: each draws other data
   std::shared_mutex quiet_;                                 // timing holds it alone, compilers share it

@@ -1,0 +1,35 @@
+#pragma once
+// What a search asks of the judge: a seam, so that the loop can be tested without compilers and devices.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive/descriptors.hpp"
+#include "base/result.hpp"
+#include "model/candidate.hpp"
+#include "model/evaluation.hpp"
+
+namespace kerf {
+
+/// How much time an evaluation may take: the verdict is the same, the interval is not.
+enum class Effort { search, final };
+
+/// The identity of compiled code with its launch plan, and its behaviour.
+struct Inspection {
+  std::string code;            ///< equal for candidates that run the same instructions in the same launches
+  Descriptors descriptors;
+};
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// Compiles; none when the candidate does not (its evaluation says why).
+  virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
+  virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) = 0;
+  /// Compiles side by side what will be inspected next.
+  virtual void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) = 0;
+};
+
+}  // namespace kerf

@@ -1,0 +1,139 @@
+#pragma once
+// A made-up search problem for tests: kernels are points of a grid, their speed is a formula, nothing is compiled.
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "search/evaluate.hpp"
+#include "search/evaluator.hpp"
+#include "propose/proposer.hpp"
+
+namespace kerf::landscape {
+
+inline constexpr int kSide = 24;
+
+struct Point {
+  int x = 0, y = 0, family = 0;
+};
+
+inline std::string genome_of(const Point& p) { return fmt::format("{} {} {}", p.x, p.y, p.family); }
+inline Point point_of(const std::string& genome) {
+  Point p;
+  std::sscanf(genome.c_str(), "%d %d %d", &p.x, &p.y, &p.family);
+  return p;
+}
+inline Candidate kernel(const Point& p, const std::string& comment = "") {
+  return parse_candidate(fmt::format("family{}", p.family),
+                         fmt::format("/* kerf\ntarget: cpu\ntune: X = {{{}}}\ntune: Y = {{{}}}\n*/\n// {}\nint family{};\n", p.x, p.y,
+                                     comment, p.family)).value();
+}
+inline Point point_of(const Candidate& candidate, const Bindings& tunables) {
+  return {static_cast<int>(tunables.at("X")), static_cast<int>(tunables.at("Y")), candidate.name.back() - '0'};
+}
+
+/// Three families; each has its own summit, the third one's is highest.
+inline double speedup(const Point& p) {
+  const double centre_x[] = {4, 18, 15}, centre_y[] = {5, 16, 6}, top[] = {3, 6, 12};
+  const double dx = (p.x - centre_x[p.family]) / 6, dy = (p.y - centre_y[p.family]) / 6;
+  return 0.5 + top[p.family] * std::exp(-dx * dx - dy * dy);
+}
+
+class ScriptedProposer final : public Proposer {
+ public:
+  std::size_t starts = 3;
+  std::vector<std::string> asked;          ///< operations, in order
+
+  std::string_view name() const override { return "scripted"; }
+  std::vector<std::string> operations() const override { return {"start", "restart", "parameter", "family", "crossover"}; }
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) override {
+    asked.push_back(request.operation);
+    const auto any = [&](int high) { return static_cast<int>(rng.integer(0, high)); };
+    Point p;
+    std::vector<std::int64_t> parents;
+    if (request.operation == "start") {
+      if (request.start_number >= starts) return std::optional<Proposal>{};
+      p = {2, 2, static_cast<int>(request.start_number) % 3};
+    } else if (request.operation == "restart") {
+      p = {any(kSide - 1), any(kSide - 1), any(2)};
+    } else {
+      p = point_of(request.parent->genome);
+      parents = {request.parent->step};
+      if (request.operation == "parameter") {
+        int& axis = rng.chance(0.5) ? p.x : p.y;
+        axis = std::clamp(axis + any(6) - 3, 0, kSide - 1);
+      } else if (request.operation == "family") {
+        p.family = any(2);
+      } else {
+        const Point other = point_of(request.inspirations.at(0).genome);
+        p = {p.x, other.y, rng.chance(0.5) ? p.family : other.family};
+        parents.push_back(request.inspirations.at(0).step);
+      }
+    }
+    return std::optional(Proposal{kernel(p), genome_of(p), parents, request.operation + " " + genome_of(p)});
+  }
+};
+
+class ScriptedEvaluator final : public Evaluator {
+ public:
+  FakeClock* clock = nullptr;              ///< moves one second an evaluation
+  double noise = 0.01;                     ///< relative, of single measurements; their intervals say so
+  int evaluated = 0, confirmed = 0, prefetched = 0;
+  std::map<std::string, int> times;        ///< searched, by genome
+  std::function<void()> before;            ///< called before every evaluation
+  std::function<std::optional<Outcome>(const Point&)> outcome;   ///< set: instead of a measurement
+  std::function<std::string(const Point&)> code = [](const Point& p) { return genome_of(p); };
+  double floor_us = 0;                     ///< > 0: the speed of light; the baseline takes 100 us
+
+  Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override {
+    const Point p = point_of(candidate, tunables);
+    Inspection inspection;
+    inspection.code = sha256_hex(code(p));
+    inspection.descriptors.cell = {p.x * kLevels / kSide, p.y * kLevels / kSide, p.family};
+    return std::optional(inspection);
+  }
+  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) override {
+    if (before) before();
+    if (failure) return fail(Errc::unavailable, *failure);
+    const Point p = point_of(candidate, tunables);
+    if (clock != nullptr) clock->time += std::chrono::seconds(1);
+    Evaluation evaluation;
+    evaluation.task = "landscape";
+    evaluation.target = "cpu";
+    evaluation.candidate = candidate.name;
+    evaluation.candidate_id = candidate.id;
+    evaluation.tunables = tunables;
+    if (effort == Effort::search) {
+      ++evaluated;
+      ++times[genome_of(p)];
+    } else {
+      ++confirmed;
+    }
+    if (outcome)
+      if (auto scripted = outcome(p)) {
+        evaluation.outcome = *scripted;
+        return evaluation;
+      }
+    Rng rng = Rng(99).fork(genome_of(p));
+    const double error = effort == Effort::search ? noise : noise / 10;
+    const double ratio = speedup(p) * std::exp(error * rng.normal());
+    Measurement measurement;
+    measurement.speedup = {"naive", ratio, ratio * std::exp(-2 * error), ratio * std::exp(2 * error)};
+    ShapeMeasurement shape{"default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 9}, {{"naive", {100, 99, 101, 9}}}, {}, std::nullopt};
+    if (floor_us > 0) shape.speed_of_light = SpeedOfLight{floor_us, floor_us * ratio / 100, "memory"};
+    measurement.shapes.push_back(shape);
+    evaluation.outcome = measurement;
+    return evaluation;
+  }
+  void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override { prefetched += static_cast<int>(next.size()); }
+
+  std::optional<std::string> failure;
+};
+
+}  // namespace kerf::landscape

@@ -1,0 +1,322 @@
+#include "search/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "search/bandit.hpp"
+#include "search/duplicates.hpp"
+#include "search/evaluate.hpp"
+#include "search/search_state.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr int kAttempts = 60;          // proposals that are none or known, before an operation's turn is over
+constexpr const char* kInterrupted = "interrupted";
+
+/// A proposal on its way to becoming a step.
+struct Planned {
+  Step step;                           // without number and evaluation
+  Candidate candidate;
+};
+
+struct Answer {
+  std::optional<Planned> planned;
+  bool known = false;                  // proposed, but evaluated before
+};
+
+class Search {
+ public:
+  Search(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer, std::unique_ptr<Policy> policy)
+      : inputs_(inputs),
+        options_(options),
+        observer_(observer),
+        state_(std::move(policy), options.archive),
+        began_(inputs.clock.now()) {
+    for (Proposer* proposer : inputs.proposers)
+      for (const std::string& name : proposer->operations()) operations_.push_back({std::string(proposer->name()), name});
+  }
+
+  Status replay() {
+    KERF_TRY(std::vector<Step> steps, inputs_.store.steps());
+    for (Step& step : steps) state_.observe(step);
+    seconds_before_ = state_.seconds();
+    evaluations_before_ = state_.evaluations();
+    return {};
+  }
+
+  /// "" while the search should go on.
+  std::string reason_to_stop() const {
+    if (inputs_.interrupted) return kInterrupted;
+    if (options_.evaluations > 0 && state_.evaluations() >= options_.evaluations)
+      return fmt::format("the budget of {} evaluations is used up", options_.evaluations);
+    if (options_.seconds > 0 && seconds() >= options_.seconds)
+      return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
+    if (options_.patience > 0 && state_.since_improvement() >= options_.patience)
+      return fmt::format("no improvement in {} evaluations", state_.since_improvement());
+    if (at_the_floor())
+      return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
+    return "";
+  }
+
+  /// The next proposals: first guesses first, then what the policy asks for. None is known already. Empty: nothing new is left.
+  Result<std::vector<Planned>> plan() {
+    std::vector<Planned> planned;
+    std::set<std::string> sources;
+    int room = std::max(1, options_.at_once);
+    if (options_.evaluations > 0) room = std::min(room, options_.evaluations - state_.evaluations());
+    for (int i = 0; i < room; ++i) {
+      const std::int64_t number = state_.next_number() + i;
+      Rng rng = Rng(options_.seed).fork(fmt::format("step {}", number));
+      KERF_TRY(std::optional<Planned> next, propose(i, sources, rng));
+      if (!next) break;
+      planned.push_back(*std::move(next));
+    }
+    return planned;
+  }
+
+  void prefetch(const std::vector<Planned>& planned) {
+    std::vector<std::pair<const Candidate*, Bindings>> next;
+    for (const Planned& one : planned) next.emplace_back(&one.candidate, one.step.tunables);
+    if (next.size() > 1) inputs_.evaluator.prefetch(next);
+  }
+
+  /// The planned step with its evaluation and cell; none when it was interrupted before there was a verdict.
+  Result<std::optional<Step>> evaluate(const Planned& planned, Effort effort) {
+    Step step = planned.step;
+    step.number = state_.next_number();
+    observer_.on_candidate(step, progress(step.stage));
+    KERF_TRY(const auto inspection, inputs_.evaluator.inspect(planned.candidate, step.tunables));
+    const auto twin = inspection && effort == Effort::search ? state_.step_with_code(inspection->code) : std::nullopt;
+    if (twin) {
+      step.evaluation = duplicate_of(*twin, planned);
+    } else {
+      KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort));
+    }
+    const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
+    if (inputs_.interrupted && !measured) return std::optional<Step>{};  // the interrupt may have hit its processes
+    if (inspection) {
+      step.descriptors = to_json(inspection->descriptors, inspection->code);
+      if (measured) step.cell = step.evaluation.cell = inspection->descriptors.cell;
+    } else if (measured) {
+      return fail(Errc::tool_failed, "a kernel that was measured cannot be compiled again: " + step.name);
+    }
+    return std::optional<Step>(std::move(step));
+  }
+
+  /// Inserts, stores, reports; in this order.
+  Status take(Step step) {
+    step.seconds = seconds();
+    state_.observe(step);
+    KERF_TRY_VOID(inputs_.store.append(step));
+    observer_.on_step(step, progress(step.stage));
+    return {};
+  }
+
+  /// The best few are measured again; the search's own figures favour the lucky ones.
+  Status confirm() {
+    int confirmed = 0;
+    for (const Elite& elite : state_.archive().elites()) {
+      if (confirmed == options_.finalists || inputs_.interrupted) break;
+      if (state_.confirmation_of(elite.step)) {
+        ++confirmed;
+        continue;
+      }
+      const Step& old = state_.step(elite.step);
+      Planned again{{}, *state_.ancestor(elite.step).candidate};
+      again.step.stage = "final";
+      again.step.proposer = old.proposer;
+      again.step.operation = "confirm";
+      again.step.change = fmt::format("step {} measured again", old.number);
+      again.step.parents = {old.number};
+      again.step.name = old.name;
+      again.step.source = old.source;
+      again.step.genome = old.genome;
+      again.step.tunables = old.tunables;
+      KERF_TRY(std::optional<Step> step, evaluate(again, Effort::final));
+      if (!step) break;
+      if (std::holds_alternative<Measurement>(step->evaluation.outcome)) ++confirmed;
+      KERF_TRY_VOID(take(*std::move(step)));
+    }
+    return {};
+  }
+
+  SearchProgress progress(const std::string& stage) const;
+  const SearchState& state() const { return state_; }
+
+ private:
+  double seconds() const {
+    return seconds_before_ + std::chrono::duration<double>(inputs_.clock.now() - began_).count();
+  }
+  bool at_the_floor() const;
+  Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
+  Result<std::optional<Planned>> propose(int ahead, std::set<std::string>& sources, Rng& rng);
+  Result<std::optional<Planned>> next_start(std::set<std::string>& sources, Rng& rng);
+  Result<Answer> ask(const Operation& operation, const ProposalRequest& request, const std::string& stage,
+                     std::set<std::string>& sources, Rng& rng);
+
+  const SearchInputs& inputs_;
+  const SearchOptions& options_;
+  SearchObserver& observer_;
+  SearchState state_;
+  std::vector<Operation> operations_;
+  std::map<std::string, std::size_t> next_start_;   // per proposer
+  Nanoseconds began_;
+  double seconds_before_ = 0;
+  int evaluations_before_ = 0;
+};
+
+Result<Answer> Search::ask(const Operation& operation, const ProposalRequest& request, const std::string& stage,
+                           std::set<std::string>& sources, Rng& rng) {
+  const auto proposer = std::find_if(inputs_.proposers.begin(), inputs_.proposers.end(),
+                                     [&](const Proposer* p) { return p->name() == operation.proposer; });
+  KERF_TRY(std::optional<Proposal> proposal, (*proposer)->propose(request, rng));
+  if (!proposal) return Answer{};
+  Planned planned;
+  planned.candidate = std::move(proposal->candidate);
+  KERF_TRY(planned.step.tunables, resolve_tunables(planned.candidate, {}));
+  const std::string identity = source_identity(planned.candidate, planned.step.tunables);
+  if (state_.knows_source(identity) || !sources.insert(identity).second) return Answer{{}, true};
+  Step& step = planned.step;
+  step.stage = stage;
+  step.proposer = operation.proposer;
+  step.operation = operation.name;
+  step.change = std::move(proposal->change);
+  step.parents = std::move(proposal->parents);
+  step.name = planned.candidate.name;
+  step.source = planned.candidate.source;
+  step.genome = std::move(proposal->genome);
+  if (request.direction) step.direction = direction_text(*request.direction);
+  return Answer{std::move(planned), false};
+}
+
+/// The proposers' own first guesses, in turn.
+Result<std::optional<Planned>> Search::next_start(std::set<std::string>& sources, Rng& rng) {
+  for (const Operation& operation : operations_) {
+    if (operation.name != "start") continue;
+    std::size_t& number = next_start_[operation.proposer];
+    for (Answer answer{{}, true}; answer.known;) {
+      ProposalRequest request;
+      request.operation = operation.name;
+      request.start_number = number;
+      KERF_TRY(answer, ask(operation, request, "start", sources, rng));
+      if (answer.planned || answer.known) ++number;
+      if (answer.planned) return std::move(answer.planned);
+    }
+  }
+  return std::optional<Planned>{};
+}
+
+Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>& sources, Rng& rng) {
+  const int starts = options_.evaluations > 0
+                         ? std::min(options_.starts, std::max(1, static_cast<int>(options_.start_share * options_.evaluations)))
+                         : options_.starts;
+  if (state_.policy().wants_starts() && state_.starts() + ahead < starts) {
+    KERF_TRY(std::optional<Planned> planned, next_start(sources, rng));
+    if (planned) return planned;
+  }
+  std::vector<Operation> offered = operations_;
+  std::map<std::string, int> attempts;
+  while (const auto choice = state_.policy().choose(state_.archive(), offered, rng)) {
+    const Operation operation = offered[choice->operation];
+    ProposalRequest request;
+    request.operation = operation.name;
+    if (choice->parent) request.parent = state_.ancestor(*choice->parent);
+    for (const std::int64_t step : choice->inspirations) request.inspirations.push_back(state_.ancestor(step));
+    request.direction = choice->direction;
+    KERF_TRY(Answer answer, ask(operation, request, "search", sources, rng));
+    if (answer.planned) return std::move(answer.planned);
+    if (++attempts[operation.arm()] >= kAttempts)
+      offered.erase(offered.begin() + static_cast<std::ptrdiff_t>(choice->operation));
+  }
+  return std::optional<Planned>{};
+}
+
+Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const {
+  Evaluation evaluation = state_.step(twin).evaluation;
+  evaluation.candidate = planned.candidate.name;
+  evaluation.candidate_id = planned.candidate.id;
+  evaluation.tunables = planned.step.tunables;
+  evaluation.cell.clear();
+  evaluation.tiers.clear();
+  evaluation.outcome = Rejected{"duplicate", fmt::format("the compiled code is that of step {}", twin)};
+  return evaluation;
+}
+
+bool Search::at_the_floor() const {
+  const std::int64_t best = state_.best_step();
+  if (best == 0) return false;
+  const auto& measurement = std::get<Measurement>(state_.step(best).evaluation.outcome);
+  return !measurement.shapes.empty() &&
+         std::all_of(measurement.shapes.begin(), measurement.shapes.end(), [&](const ShapeMeasurement& shape) {
+           return shape.speed_of_light && shape.speed_of_light->fraction >= options_.floor_fraction;
+         });
+}
+
+SearchProgress Search::progress(const std::string& stage) const {
+  SearchProgress progress;
+  progress.stage = stage;
+  progress.steps = static_cast<std::int64_t>(state_.steps().size());
+  progress.evaluations = state_.evaluations();
+  progress.evaluation_limit = options_.evaluations;
+  progress.duplicates = state_.duplicates();
+  progress.failures = state_.failures();
+  progress.seconds = seconds();
+  progress.time_limit = options_.seconds;
+  const double spent = progress.seconds - seconds_before_;
+  if (spent > 0) progress.rate = 60 * (state_.evaluations() - evaluations_before_) / spent;
+  progress.since_improvement = state_.since_improvement();
+  progress.patience = options_.patience;
+  progress.cells = static_cast<int>(state_.archive().cells().size());
+  progress.best_step = state_.best_step();
+  if (progress.best_step == 0) return progress;
+  const Step& best = state_.step(progress.best_step);
+  const auto& measurement = std::get<Measurement>(best.evaluation.outcome);
+  progress.best_name = best.name;
+  progress.best = measurement.speedup;
+  if (const auto* shape = main_shape(measurement)) progress.speed_of_light = shape->speed_of_light;
+  return progress;
+}
+
+}  // namespace
+
+Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer) {
+  KERF_TRY(auto policy, make_policy(options.search));
+  Search search(inputs, options, observer, std::move(policy));
+  KERF_TRY_VOID(search.replay());
+  std::string stopped;
+  while ((stopped = search.reason_to_stop()).empty()) {
+    KERF_TRY(const std::vector<Planned> planned, search.plan());  // operation, parent, direction, proposal; nothing known
+    if (planned.empty()) {
+      stopped = "nothing new is left to try";
+      break;
+    }
+    search.prefetch(planned);
+    for (const Planned& next : planned) {
+      KERF_TRY(std::optional<Step> step, search.evaluate(next, Effort::search));  // compile, compare code, judge, describe
+      if (!step) break;
+      KERF_TRY_VOID(search.take(*std::move(step)));  // archive, store, report
+      if (!search.reason_to_stop().empty()) break;
+    }
+  }
+  if (stopped != kInterrupted) {
+    KERF_TRY_VOID(search.confirm());
+  }
+  SearchResult result;
+  result.interrupted = inputs.interrupted;
+  result.stopped = result.interrupted ? kInterrupted : stopped;
+  result.best_step = search.state().best_step();
+  result.progress = search.progress("");
+  KERF_TRY_VOID(inputs.store.set("best_step", std::to_string(result.best_step)));
+  KERF_TRY_VOID(inputs.store.set("elapsed_seconds", fmt::format("{:.3f}", result.progress.seconds)));
+  if (!result.interrupted) {
+    KERF_TRY_VOID(inputs.store.set("finished", stopped));
+  }
+  KERF_TRY_VOID(inputs.store.note("stopped", {{"reason", result.stopped}}));
+  return result;
+}
+
+}  // namespace kerf

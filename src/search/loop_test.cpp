@@ -1,0 +1,287 @@
+#include "search/loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+#include "search/landscape_fixture.hpp"
+#include "search/search_state.hpp"
+
+namespace kerf {
+namespace {
+
+using landscape::Point;
+using landscape::ScriptedEvaluator;
+using landscape::ScriptedProposer;
+namespace fs = std::filesystem;
+
+/// Checks that every step is in the store before it is reported.
+class Watcher final : public SearchObserver {
+ public:
+  explicit Watcher(RunStore& store) : store_(store) {}
+  std::vector<Step> reported;
+  SearchProgress last;
+  void on_candidate(const Step&, const SearchProgress&) override {}
+  void on_note(const std::string&) override {}
+  void on_step(const Step& step, const SearchProgress& progress) override {
+    const auto stored = store_.step(step.number);
+    ASSERT_TRUE(stored) << "step " << step.number << " was reported before it was stored";
+    EXPECT_EQ(stored->decision, step.decision);
+    reported.push_back(step);
+    last = progress;
+  }
+
+ private:
+  RunStore& store_;
+};
+
+class LoopTest : public testing::Test {
+ protected:
+  LoopTest() {
+    std::string pattern = (fs::temp_directory_path() / "kerf-loop-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    evaluator.clock = &clock;
+    options.patience = 0;
+  }
+  ~LoopTest() override { fs::remove_all(root_); }
+
+  /// One run, or one more sitting of it.
+  SearchResult run(const std::string& name) {
+    const fs::path folder = root_ / name;
+    const bool known = fs::exists(folder);
+    auto store = (known ? RunStore::open(folder, RunStore::Access::write) : RunStore::create(folder)).value();
+    Watcher watcher(*store);
+    auto result = optimize({{&proposer}, evaluator, *store, clock, interrupted}, options, watcher);
+    error = result ? "" : result.error().message;
+    progress = watcher.last;
+    return result ? *result : SearchResult{};
+  }
+  std::vector<Step> steps(const std::string& name) {
+    return RunStore::open(root_ / name, RunStore::Access::read).value()->steps().value();
+  }
+
+  fs::path root_;
+  FakeClock clock;
+  ScriptedProposer proposer;
+  ScriptedEvaluator evaluator;
+  std::atomic<bool> interrupted{false};
+  SearchOptions options;
+  SearchProgress progress;
+  std::string error;
+};
+
+TEST_F(LoopTest, ClimbsToTheSummitAndConfirmsIt) {
+  options.evaluations = 150;
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(evaluator.evaluated, 150);
+  EXPECT_EQ(evaluator.confirmed, 3);
+  const auto all = steps("a");
+  EXPECT_EQ(all.size(), 150u + static_cast<std::size_t>(progress.duplicates) + 3u);
+  const Step& best = all.at(static_cast<std::size_t>(result.best_step - 1));
+  EXPECT_EQ(best.stage, "final");
+  EXPECT_GT(landscape::speedup(landscape::point_of(best.genome)), 11.5);
+  EXPECT_EQ(result.stopped, "the budget of 150 evaluations is used up");
+}
+
+TEST_F(LoopTest, TriesTheFirstGuessesFirstAndNumbersStepsWithoutGaps) {
+  options.evaluations = 20;
+  run("a");
+  const auto all = steps("a");
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].number, static_cast<std::int64_t>(i) + 1);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].stage, "start");
+  EXPECT_EQ(all[3].stage, "search");
+  EXPECT_EQ(all.back().stage, "final");
+}
+
+TEST_F(LoopTest, EvaluatesNoProgramTwice) {
+  options.evaluations = 200;
+  run("a");
+  for (const auto& [genome, count] : evaluator.times) EXPECT_EQ(count, 1) << genome;
+}
+
+TEST_F(LoopTest, RecordsButDoesNotEvaluateKnownCode) {
+  evaluator.code = [](const Point& p) { return landscape::genome_of({p.x / 2, p.y / 2, p.family}); };
+  options.evaluations = 80;
+  run("a");
+  std::set<std::string> codes;
+  int duplicates = 0;
+  for (const Step& step : steps("a")) {
+    if (step.stage == "final") continue;
+    const Point p = landscape::point_of(step.genome);
+    const bool fresh = codes.insert(evaluator.code(p)).second;
+    EXPECT_EQ(is_duplicate(step), !fresh) << step.number;
+    if (!fresh) {
+      ++duplicates;
+      EXPECT_NE(step.decision.find("the compiled code is that of step"), std::string::npos) << step.decision;
+    }
+  }
+  EXPECT_GT(duplicates, 0);
+  EXPECT_EQ(evaluator.evaluated, 80);
+  EXPECT_EQ(progress.duplicates, duplicates);
+}
+
+TEST_F(LoopTest, GoesOnAfterAnInterruptionAsIfNothingHadHappened) {
+  options.evaluations = 40;
+  run("whole");
+  const auto whole = steps("whole");
+  for (int sittings = 0; sittings < 100; ++sittings) {
+    interrupted = false;
+    int left = 1 + sittings % 4;
+    evaluator.before = [&] {
+      if (--left <= 0) interrupted = true;
+    };
+    const SearchResult result = run("pieces");
+    ASSERT_EQ(error, "");
+    if (!result.interrupted) break;
+    EXPECT_EQ(result.stopped, "interrupted");
+  }
+  const auto pieces = steps("pieces");
+  ASSERT_EQ(pieces.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(pieces[i].source, whole[i].source) << i;
+    EXPECT_EQ(pieces[i].operation, whole[i].operation) << i;
+    EXPECT_EQ(pieces[i].parents, whole[i].parents) << i;
+    EXPECT_EQ(pieces[i].decision, whole[i].decision) << i;
+    EXPECT_EQ(pieces[i].direction, whole[i].direction) << i;
+  }
+}
+
+TEST_F(LoopTest, DoesNotBlameACandidateForAnInterrupt) {
+  options.evaluations = 10;
+  evaluator.before = [&] { interrupted = true; };
+  evaluator.outcome = [](const Point&) -> std::optional<Outcome> { return Crashed{"small shape", "signal 2"}; };
+  const SearchResult result = run("a");
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_TRUE(steps("a").empty());
+}
+
+TEST_F(LoopTest, StopsWhenNothingImproves) {
+  options.evaluations = 0;
+  options.patience = 25;
+  const SearchResult result = run("a");
+  EXPECT_EQ(result.stopped, "no improvement in 25 evaluations");
+  EXPECT_EQ(progress.since_improvement, 25);
+}
+
+TEST_F(LoopTest, StopsWhenTheTimeIsUp) {
+  options.evaluations = 0;
+  options.seconds = 12;
+  const SearchResult result = run("a");
+  EXPECT_EQ(result.stopped, "the budget of 12 s is used up");
+  EXPECT_EQ(evaluator.evaluated, 12);
+  options.seconds = 15;
+  run("a");
+  EXPECT_EQ(evaluator.evaluated, 12) << "the three confirmations used the time up";
+  options.seconds = 18;
+  run("a");
+  EXPECT_EQ(evaluator.evaluated, 15);
+}
+
+TEST_F(LoopTest, StopsNearTheFloor) {
+  options.evaluations = 0;
+  evaluator.floor_us = 100 / 6.4;   // a speedup of 6.4 is the speed of light
+  const SearchResult result = run("a");
+  EXPECT_EQ(result.stopped, "the best kernel reaches 97 % of the speed of light");
+}
+
+TEST_F(LoopTest, StopsWhenTheSpaceIsExhausted) {
+  class OneKernel final : public Proposer {
+   public:
+    std::string_view name() const override { return "one"; }
+    std::vector<std::string> operations() const override { return {"start", "parameter"}; }
+    Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng&) override {
+      if (request.operation == "start" && request.start_number > 0) return std::optional<Proposal>{};
+      return std::optional(Proposal{landscape::kernel({1, 1, 0}), "1 1 0", {}, ""});
+    }
+  } one;
+  auto store = RunStore::create(root_ / "one").value();
+  NullSearchObserver silent;
+  const auto result = optimize({{&one}, evaluator, *store, clock, interrupted}, options, silent);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->stopped, "nothing new is left to try");
+  EXPECT_EQ(evaluator.evaluated, 1);
+}
+
+TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
+  // While searching, one point looks far better than it is.
+  evaluator.noise = 0.3;
+  options.evaluations = 60;
+  const SearchResult result = run("a");
+  const auto all = steps("a");
+  double best = 0;
+  for (const Step& step : all)
+    if (step.stage == "final") best = std::max(best, fitness_of(step.evaluation).log_speedup);
+  const Step& chosen = all.at(static_cast<std::size_t>(result.best_step - 1));
+  EXPECT_EQ(chosen.stage, "final");
+  EXPECT_EQ(fitness_of(chosen.evaluation).log_speedup, best);
+}
+
+TEST_F(LoopTest, SurvivesARunWithoutAnythingThatWorks) {
+  evaluator.outcome = [](const Point&) -> std::optional<Outcome> { return WrongResult{"all shapes", "zeros", std::nullopt}; };
+  options.evaluations = 15;
+  const SearchResult result = run("a");
+  EXPECT_EQ(result.best_step, 0);
+  EXPECT_EQ(progress.failures, 15);
+  EXPECT_EQ(evaluator.confirmed, 0);
+}
+
+TEST_F(LoopTest, KeepsWhatItHasWhenTheEnvironmentFails) {
+  options.evaluations = 12;
+  evaluator.before = [&] {
+    if (evaluator.evaluated == 5) evaluator.failure = "the device is gone";
+  };
+  run("a");
+  EXPECT_EQ(error, "the device is gone");
+  EXPECT_EQ(steps("a").size(), 5u);
+  evaluator.before = nullptr;
+  evaluator.failure.reset();
+  run("a");
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(evaluator.evaluated, 12);
+}
+
+TEST_F(LoopTest, CompilesSeveralProposalsSideBySide) {
+  options.evaluations = 22;
+  options.at_once = 4;
+  run("a");
+  EXPECT_EQ(evaluator.evaluated, 22);
+  EXPECT_GE(evaluator.prefetched, 20);
+}
+
+TEST_F(LoopTest, RandomSearchOnlyRestarts) {
+  options.search = "random";
+  options.evaluations = 15;
+  run("a");
+  for (const std::string& operation : proposer.asked) EXPECT_EQ(operation, "restart");
+}
+
+TEST_F(LoopTest, RefusesAnUnknownSearch) {
+  options.search = "randon";
+  run("a");
+  EXPECT_NE(error.find("did you mean 'random'?"), std::string::npos) << error;
+}
+
+TEST_F(LoopTest, BeatsRandomSearchAtEqualBudget) {
+  std::map<std::string, double> reached;
+  options.evaluations = 60;
+  options.finalists = 1;
+  for (const std::string search : {"kerf", "published", "random"}) {
+    options.search = search;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      options.seed = seed;
+      evaluator.times.clear();
+      const SearchResult result = run(search + std::to_string(seed));
+      reached[search] += std::log(result.progress.best->ratio) / 10;
+    }
+  }
+  RecordProperty("kerf", std::to_string(std::exp(reached["kerf"])));
+  EXPECT_GT(reached["kerf"], reached["random"] + 0.02)
+      << "kerf " << std::exp(reached["kerf"]) << ", published " << std::exp(reached["published"]) << ", random " << std::exp(reached["random"]);
+  EXPECT_GT(reached["kerf"], reached["published"]);
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,189 @@
+#include "search/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.hpp"
+#include "search/bandit.hpp"
+#include "search/selection.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr int kInspirations = 2;
+constexpr double kLargestGain = 2;     // a factor of 7: more says nothing about the operation
+
+/// Indices of the operations that can be asked for with what the archive holds; "start" is for the first stage only.
+std::vector<std::size_t> possible(const Archive& archive, const std::vector<Operation>& operations, bool with_restart) {
+  const std::size_t elites = archive.elites().size();
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const std::string& name = operations[i].name;
+    if (name == "start" || (name == "restart" && !with_restart)) continue;
+    if ((needs_parent(name) && elites < 1) || (needs_partner(name) && elites < 2)) continue;
+    kept.push_back(i);
+  }
+  return kept;
+}
+
+double log_speedup(const Step& step) { return fitness_of(step.evaluation).log_speedup; }
+bool is_measured(const Step& step) { return std::holds_alternative<Measurement>(step.evaluation.outcome); }
+
+class KerfPolicy final : public Policy {
+ public:
+  void observe(const Observed& observed) override {
+    const Step& step = observed.step;
+    if (is_measured(step))
+      if (const auto* shape = main_shape(std::get<Measurement>(step.evaluation.outcome)); shape && shape->speed_of_light)
+        bound_[step.number] = shape->speed_of_light->bound;
+    if (!step.cell.empty()) cell_[step.number] = step.cell;
+    if (step.stage != "search") return;
+    double gain = 0;
+    if (is_measured(step)) {
+      const auto over = observed.parent_log_speedup ? observed.parent_log_speedup : observed.best_log_speedup;
+      if (over) gain = log_speedup(step) - *over;
+      // Improving a weak parent is worth less than improving the best.
+      if (observed.best_log_speedup) gain = 0.3 * std::max(gain, 0.0) + std::max(log_speedup(step) - *observed.best_log_speedup, 0.0);
+    }
+    operations_.observe(step.proposer + "/" + step.operation, std::clamp(gain, 0.0, kLargestGain), observed.seconds);
+    const auto direction = direction_from_text(step.direction);
+    if (direction && !step.parents.empty())
+      if (const auto from = cell_.find(step.parents.front()); from != cell_.end())
+        directions_.observe(from->second, *direction, observed.decision.kept && gain > 0);
+  }
+
+  std::optional<Choice> choose(const Archive& archive, const std::vector<Operation>& operations, Rng& rng) override {
+    const auto allowed = possible(archive, operations, true);
+    if (allowed.empty()) return std::nullopt;
+    std::vector<std::string> arms;
+    for (const std::size_t i : allowed) arms.push_back(operations[i].arm());
+    Choice choice;
+    choice.operation = allowed[operations_.choose(arms, rng)];
+    if (!needs_parent(operations[choice.operation].name)) return choice;
+    const Elite* parent = draw_parent(archive, rng);
+    choice.parent = parent->step;
+    choice.inspirations = draw_partners(archive, *parent, kInspirations, rng);
+    const auto bound = bound_.find(parent->step);
+    choice.direction = directions_.choose(parent->cell, bound == bound_.end() ? "" : bound->second, rng);
+    return choice;
+  }
+
+ private:
+  OperationBandit operations_;
+  DirectionBandit directions_;
+  std::map<std::int64_t, std::string> bound_;   // profile verdict by step
+  std::map<std::int64_t, Cell> cell_;
+};
+
+/// As released: fitness is the raw speedup, one elite a cell and island, no regard to noise.
+class PublishedPolicy final : public Policy {
+ public:
+  void observe(const Observed& observed) override {
+    const Step& step = observed.step;
+    if (!is_measured(step) || step.stage == "final") return;
+    place(current_, {step.number, step.cell, std::exp(log_speedup(step))});
+    if (++inserts_ % kRotation != 0) return;
+    migrate();
+    current_ = (current_ + 1) % kIslands;
+  }
+
+  std::optional<Choice> choose(const Archive& archive, const std::vector<Operation>& operations, Rng& rng) override {
+    const auto allowed = possible(archive, operations, archive.elites().empty());
+    if (allowed.empty()) return std::nullopt;
+    Choice choice;
+    choice.operation = allowed[index(allowed.size(), rng)];
+    if (!needs_parent(operations[choice.operation].name)) return choice;
+    const auto all = members({});
+    const auto here = islands_[current_].empty() ? all : members(current_);
+    const double u = rng.uniform();
+    std::vector<double> speedups;
+    for (const Member& member : here) speedups.push_back(member.speedup);
+    const Member parent = u < 0.7   ? here[draw_softmax(speedups, 1.0, rng)]
+                          : u < 0.9 ? here[index(here.size(), rng)]
+                                    : all[index(all.size(), rng)];
+    choice.parent = parent.step;
+    std::vector<Member> others;
+    for (const Member& member : all)
+      if (member.step != parent.step) others.push_back(member);
+    for (int i = 0; i < kInspirations && !others.empty(); ++i) {
+      const std::size_t at = index(others.size(), rng);
+      choice.inspirations.push_back(others[at].step);
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    const auto dimension = static_cast<int>(rng.integer(0, kDimensions - 1));
+    if (parent.cell[static_cast<std::size_t>(dimension)] + 1 < kLevels) choice.direction = Direction{dimension, 1};
+    if (needs_partner(operations[choice.operation].name) && choice.inspirations.empty()) return std::nullopt;
+    return choice;
+  }
+
+ private:
+  static constexpr std::size_t kIslands = 4;
+  static constexpr int kRotation = 10;   // inserts between migrations
+  struct Member {
+    std::int64_t step = 0;
+    Cell cell;
+    double speedup = 0;
+  };
+
+  static std::size_t index(std::size_t count, Rng& rng) {
+    return static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(count) - 1));
+  }
+  void place(std::size_t island, const Member& member) {
+    auto [at, fresh] = islands_[island].emplace(member.cell, member);
+    if (!fresh && member.speedup > at->second.speedup) at->second = member;
+  }
+  void migrate() {
+    std::vector<Member> travellers(kIslands);
+    for (std::size_t i = 0; i < kIslands; ++i)
+      for (const auto& [cell, member] : islands_[i])
+        if (member.speedup > travellers[i].speedup) travellers[i] = member;
+    for (std::size_t i = 0; i < kIslands; ++i)
+      if (travellers[i].step != 0) place((i + 1) % kIslands, travellers[i]);
+  }
+  std::vector<Member> members(std::optional<std::size_t> island) const {
+    std::vector<Member> found;
+    for (std::size_t i = 0; i < kIslands; ++i)
+      if (!island || *island == i)
+        for (const auto& [cell, member] : islands_[i]) found.push_back(member);
+    return found;
+  }
+
+  std::map<Cell, Member> islands_[kIslands];
+  std::size_t current_ = 0;
+  int inserts_ = 0;
+};
+
+class RandomPolicy final : public Policy {
+ public:
+  void observe(const Observed&) override {}
+  bool wants_starts() const override { return false; }
+  std::optional<Choice> choose(const Archive&, const std::vector<Operation>& operations, Rng& rng) override {
+    std::vector<std::size_t> restarts;
+    for (std::size_t i = 0; i < operations.size(); ++i)
+      if (operations[i].name == "restart") restarts.push_back(i);
+    if (restarts.empty()) return std::nullopt;
+    Choice choice;
+    choice.operation = restarts[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(restarts.size()) - 1))];
+    return choice;
+  }
+};
+
+}  // namespace
+
+bool needs_parent(const std::string& operation) { return operation != "start" && operation != "restart"; }
+bool needs_partner(const std::string& operation) { return operation == "crossover"; }
+
+std::vector<std::string> policy_names() { return {"kerf", "published", "random"}; }
+
+Result<std::unique_ptr<Policy>> make_policy(const std::string& name) {
+  if (name == "kerf") return std::make_unique<KerfPolicy>();
+  if (name == "published") return std::make_unique<PublishedPolicy>();
+  if (name == "random") return std::make_unique<RandomPolicy>();
+  return fail(Errc::invalid_input, fmt::format("unknown search '{}'{}; known are {}", name,
+                                               did_you_mean(name, policy_names()), join(policy_names(), ", ")));
+}
+
+}  // namespace kerf

@@ -1,0 +1,95 @@
+#include "search/search_state.hpp"
+
+#include "archive/descriptors.hpp"
+#include "search/duplicates.hpp"
+
+namespace kerf {
+
+bool is_duplicate(const Step& step) { return outcome_gate(step.evaluation.outcome) == "duplicate"; }
+
+SearchState::SearchState(std::unique_ptr<Policy> policy, const ArchiveOptions& archive)
+    : policy_(std::move(policy)), archive_(archive) {}
+
+Decision SearchState::observe(Step& step) {
+  KERF_CHECK(step.number == next_number(), "steps come in order, without gaps");
+  const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
+  auto candidate = parse_candidate(step.name, step.source);
+  if (candidate && candidate->target.empty()) candidate->target = step.evaluation.target;
+  candidates_.push_back(candidate ? *std::move(candidate) : Candidate{});
+  Decision decision;
+  if (step.stage == "final") {
+    if (!step.parents.empty()) confirmations_[step.parents.front()] = step.number;
+    decision.kept = measured;
+    decision.sentence = measured ? "measured again, thoroughly and on fresh data" : "did not stand: " + outcome_message(step.evaluation.outcome);
+  } else {
+    const double seconds = step.seconds - this->seconds();
+    const Elite* best = archive_.best();
+    const auto best_before = best == nullptr ? std::nullopt : std::optional(best->fitness.log_speedup);
+    std::optional<double> parent;
+    if (!step.parents.empty() && step.parents.front() < step.number) {
+      const Fitness fitness = fitness_of(this->step(step.parents.front()).evaluation);
+      if (fitness.measured()) parent = fitness.log_speedup;
+    }
+    decision = archive_.insert({step.number, step.parents, step.evaluation, step.cell});
+    policy_->observe({step, decision, parent, best_before, seconds});
+    sources_.insert(source_identity(candidates_.back(), step.tunables));
+    if (const std::string code = code_of(step.descriptors); !code.empty()) codes_.emplace(code, step.number);
+    if (step.stage == "start") ++starts_;
+    if (is_duplicate(step)) {
+      ++duplicates_;
+    } else {
+      ++evaluations_;
+      since_improvement_ = decision.new_best ? 0 : since_improvement_ + 1;
+      if (!measured) ++failures_;
+    }
+  }
+  if (step.decision.empty()) {
+    step.decision = decision.sentence;
+    step.kept = decision.kept;
+  }
+  steps_.push_back(step);
+  return decision;
+}
+
+std::optional<std::int64_t> SearchState::step_with_code(const std::string& code) const {
+  const auto found = codes_.find(code);
+  if (found == codes_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::int64_t> SearchState::confirmation_of(std::int64_t step) const {
+  const auto found = confirmations_.find(step);
+  if (found == confirmations_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::int64_t SearchState::best_step() const {
+  const Elite* elite = archive_.best();
+  if (elite == nullptr) return 0;
+  // Confirmations count when they cover the present leader; otherwise the search went on after them.
+  if (!confirmations_.contains(elite->step)) return elite->step;
+  std::int64_t best = 0;
+  Fitness best_fitness;
+  for (const auto& [confirmed, number] : confirmations_) {
+    const Fitness fitness = fitness_of(step(number).evaluation);
+    if (!fitness.measured() || archive_.find(confirmed) == nullptr) continue;
+    if (best == 0 || best_fitness < fitness) {
+      best = number;
+      best_fitness = fitness;
+    }
+  }
+  return best == 0 ? elite->step : best;
+}
+
+Ancestor SearchState::ancestor(std::int64_t number) const {
+  const Step& step = this->step(number);
+  Ancestor ancestor;
+  ancestor.step = number;
+  ancestor.candidate = &candidates_.at(static_cast<std::size_t>(number - 1));
+  ancestor.evaluation = &step.evaluation;
+  ancestor.genome = step.genome;
+  ancestor.cell = step.cell;
+  return ancestor;
+}
+
+}  // namespace kerf

@@ -1,0 +1,68 @@
+#pragma once
+// Everything a search knows, as a function of the steps so far: replaying them rebuilds it after any interruption.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "archive/archive.hpp"
+#include "base/result.hpp"
+#include "model/candidate.hpp"
+#include "propose/proposer.hpp"
+#include "search/policy.hpp"
+#include "store/run_store.hpp"
+
+namespace kerf {
+
+/// True for steps that were not evaluated because their compiled code was known.
+bool is_duplicate(const Step& step);
+
+class SearchState {
+ public:
+  SearchState(std::unique_ptr<Policy> policy, const ArchiveOptions& archive);
+
+  /// Takes the step in: archive, policy, counters. Fills its `decision` and `kept`, unless it is replayed and has them.
+  Decision observe(Step& step);
+
+  std::int64_t next_number() const { return static_cast<std::int64_t>(steps_.size()) + 1; }
+  const std::vector<Step>& steps() const { return steps_; }
+  const Step& step(std::int64_t number) const { return steps_.at(static_cast<std::size_t>(number - 1)); }
+  const Archive& archive() const { return archive_; }
+  Policy& policy() { return *policy_; }
+
+  int evaluations() const { return evaluations_; }        ///< without duplicates and confirmations
+  int duplicates() const { return duplicates_; }
+  int failures() const { return failures_; }
+  int starts() const { return starts_; }                  ///< steps of the first stage
+  int since_improvement() const { return since_improvement_; }
+  double seconds() const { return steps_.empty() ? 0 : steps_.back().seconds; }
+
+  /// Whether this program was evaluated before; by text, before it is compiled.
+  bool knows_source(const std::string& identity) const { return sources_.contains(identity); }
+  /// The step with this compiled code, if any.
+  std::optional<std::int64_t> step_with_code(const std::string& code) const;
+
+  /// The step to show as best: the best confirmation if there is one for the present archive, else the best elite. 0: none.
+  std::int64_t best_step() const;
+  /// Confirmation of `step`, if it was made; its number.
+  std::optional<std::int64_t> confirmation_of(std::int64_t step) const;
+
+  /// As proposers see it; valid until the next `observe`.
+  Ancestor ancestor(std::int64_t step) const;
+
+ private:
+  std::unique_ptr<Policy> policy_;
+  Archive archive_;
+  std::vector<Step> steps_;
+  std::vector<Candidate> candidates_;                     // parsed, one per step
+  std::set<std::string> sources_;
+  std::map<std::string, std::int64_t> codes_;
+  std::map<std::int64_t, std::int64_t> confirmations_;    // step to its confirmation
+  int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, since_improvement_ = 0;
+};
+
+}  // namespace kerf
