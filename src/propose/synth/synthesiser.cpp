@@ -117,25 +117,26 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
 }
 
 std::vector<Genome> Synthesiser::starts() const {
-  std::vector<Genome> first, others;
-  const auto add = [](std::vector<Genome>& list, const Genome& genome) {
-    if (std::find(list.begin(), list.end(), genome) == list.end()) list.push_back(genome);
+  std::vector<Genome> starts;
+  const auto add = [&](const Genome& genome) {
+    if (std::find(starts.begin(), starts.end(), genome) == starts.end()) starts.push_back(genome);
   };
-  for (int form = static_cast<int>(impl_->space->forms().size()); form-- > 0;) {  // the one with the least work first
-    for (const Roots& roots : {impl_->space->most_fused(form), impl_->space->least_fused(form)}) {
-      const Layout* layout = impl_->space->layout(form, roots);
-      if (layout == nullptr) continue;
-      const auto base = [&](std::size_t g) { return impl_->first_gene(*layout, g); };
-      add(first, impl_->genome(form, *layout, base));
+  Space& space = *impl_->space;
+  const auto forms = static_cast<int>(space.forms().size());
+  for (int form = forms; form-- > 0;)  // the one with the least work first
+    if (const Layout* layout = space.layout(form, space.most_fused(form)))
+      add(impl_->genome(form, *layout, [&](std::size_t g) { return impl_->first_gene(*layout, g); }));
+  for (int form = forms; form-- > 0;)
+    if (const Layout* layout = space.layout(form, space.most_fused(form)))
       for (std::size_t g = 0; g < layout->options.size(); ++g)
         for (std::size_t option = 1; option < layout->options[g].size(); ++option)
-          add(others, impl_->genome(form, *layout, [&](std::size_t at) {
+          add(impl_->genome(form, *layout, [&](std::size_t at) {
             return impl_->first_gene(*layout, at, at == g ? option : 0);
           }));
-    }
-  }
-  for (const Genome& genome : others) add(first, genome);
-  return first;
+  for (int form = forms; form-- > 0;)
+    if (const Layout* layout = space.layout(form, space.least_fused(form)))
+      add(impl_->genome(form, *layout, [&](std::size_t g) { return impl_->first_gene(*layout, g); }));
+  return starts;
 }
 
 Genome Synthesiser::random(Rng& rng) const {

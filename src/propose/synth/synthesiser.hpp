@@ -25,8 +25,8 @@ class Synthesiser {
                                                      codegen::Dialect dialect, const DeviceFacts& facts);
   ~Synthesiser();
 
-  /// Sensible first tries, best guess first: for each algebraic form and variant of the main group one genome, the others at
-  /// their defaults.
+  /// Sensible first tries, best guess first: the most fused genome of each algebraic form; the same with another variant for one
+  /// group; the least fused genomes.
   std::vector<Genome> starts() const;
   Genome random(Rng& rng) const;
 

@@ -19,6 +19,7 @@ namespace kerf {
 namespace {
 
 constexpr int kRandomGenomes = 2;
+constexpr std::size_t kStarts = 10;
 constexpr std::size_t kSlowCompilerStarts = 4;  // PoCL takes a second per kernel
 
 /// Targets are started once per test program; what could not be started keeps its reason.
@@ -58,7 +59,7 @@ Machine& machine() {
 
 std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const std::string& target) {
   std::vector<synth::Genome> genomes = synthesiser.starts();
-  if (target == "opencl" && genomes.size() > kSlowCompilerStarts) genomes.resize(kSlowCompilerStarts);
+  genomes.resize(std::min(genomes.size(), target == "opencl" ? kSlowCompilerStarts : kStarts));
   Rng rng(7);
   for (int n = 0; n < (target == "opencl" ? 1 : kRandomGenomes); ++n) genomes.push_back(synthesiser.random(rng));
   return genomes;
