@@ -14,6 +14,8 @@ typedef long long kerf_index;
 #define KERF_SHARED __shared__
 #define KERF_RESTRICT __restrict__
 #define KERF_UNROLL _Pragma("unroll")
+#define KERF_PRAGMA(text) _Pragma(#text)
+#define KERF_UNROLL_BY(n) KERF_PRAGMA(unroll n)
 #define KERF_NO_UNROLL _Pragma("unroll 1")
 #define KERF_BARRIER() __syncthreads()
 #define KERF_INFINITY __int_as_float(0x7f800000)

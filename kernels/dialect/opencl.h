@@ -11,6 +11,8 @@ typedef long kerf_index;
 #define KERF_SHARED __local
 #define KERF_RESTRICT restrict
 #define KERF_UNROLL _Pragma("unroll")
+#define KERF_PRAGMA(text) _Pragma(#text)
+#define KERF_UNROLL_BY(n) KERF_PRAGMA(unroll n)
 #define KERF_NO_UNROLL _Pragma("nounroll")
 #define KERF_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define KERF_INFINITY INFINITY

@@ -3,7 +3,8 @@
 namespace kerf::synth {
 
 const std::vector<const Family*>& all_families() {
-  static const std::vector<const Family*> all{&conv_family(), &matmul_family(), &pointwise_family(), &direct_family()};
+  static const std::vector<const Family*> all{&conv_family(), &matmul_family(), &row_family(), &pointwise_family(),
+                                              &direct_family()};
   return all;
 }
 

@@ -1,13 +1,14 @@
 // Fused elementwise chains.
 //
-// A kernel runs over OUTER x INNER elements, COUNT in all; INNER is the longest run of trailing axes along which every leaf is either
-// contiguous or constant. Templates get the extents OUTER, INNER, COUNT; FLAT when OUTER is 1; and the hooks
+// A kernel runs over OUTER x INNER elements, COUNT in all; INNER is the longest run of trailing axes along which every
+// leaf is either contiguous or constant. Templates get the extents OUTER, INNER, COUNT; FLAT when OUTER is 1; and the
+// hooks
 //   $item($args, outer, inner)                 computes and stores one element
 //   $value($args, outer, inner, leaves...)     the same from leaves that were read before, not stored
 //   $put($args, outer, inner, value)           stores it
 //   $raw($args, outer, inner)                  computes one element from nothing.
-// DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a thread.
-// OUT_F32 when the output is floats at OUT_PTR; OUT_TYPE is the type of a value.
+// DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
+// thread. OUT_F32 when the output is floats at OUT_PTR; OUT_TYPE is the type of a value.
 
 #include <fmt/format.h>
 
@@ -37,8 +38,10 @@ Access access_of(const Places& places, NodeId leaf, const Shape& shape, const Sh
   for (std::size_t k = 0; k < own.size(); ++k) {
     const int variable = place->axes[static_cast<std::size_t>(own[k])];
     if (variable == Place::kUnknown) return Access::loose;
-    if (variable >= first) last.push_back(variable);
-    else if (!last.empty()) return Access::loose;
+    if (variable >= first)
+      last.push_back(variable);
+    else if (!last.empty())
+      return Access::loose;
   }
   return last == wanted ? Access::run : Access::loose;
 }
@@ -114,8 +117,8 @@ class Pointwise final : public Family {
     const auto rest = unravel_text("kerf_inner", inner, hooks);
     index.axes.insert(index.axes.end(), rest.begin(), rest.end());
     index.by_axis = true;
-    index.linear = outer_count.is_one() ? "kerf_inner"
-                                        : fmt::format("(kerf_outer * {} + kerf_inner)", hooks.extent(inner_count));
+    index.linear =
+        outer_count.is_one() ? "kerf_inner" : fmt::format("(kerf_outer * {} + kerf_inner)", hooks.extent(inner_count));
     return index;
   }
 
@@ -138,8 +141,10 @@ class Pointwise final : public Family {
       for (std::size_t d = 0; d < shape.size(); ++d) {
         const int variable = place->axes[d];
         resolved = resolved && variable != Place::kUnknown;
-        if (variable >= first) lead_shape[d] = 1;
-        else if (variable >= 0) lead[d] = outer[static_cast<std::size_t>(variable)];
+        if (variable >= first)
+          lead_shape[d] = 1;
+        else if (variable >= 0)
+          lead[d] = outer[static_cast<std::size_t>(variable)];
       }
       if (!resolved) continue;
       std::string address = linear_text(lead_shape, lead, hooks);
@@ -150,8 +155,8 @@ class Pointwise final : public Family {
       const std::string x = fmt::format("kerf_x{}", bound.size()), type = hooks.type_name(leaf);
       const std::string hook = fmt::format("leaf_{}", bound.size());
       hooks.value(hook, leaf, {"kerf_outer", "kerf_inner"}, {{}, "(" + address + ")", false});
-      const codegen::Buffer& buffer = plan.buffers[static_cast<std::size_t>(
-          plan.location[static_cast<std::size_t>(leaf)])];
+      const codegen::Buffer& buffer =
+          plan.buffers[static_cast<std::size_t>(plan.location[static_cast<std::size_t>(leaf)])];
       if (access == Access::fixed) {
         declare += fmt::format("  {} {}[$ITEMS];\n", type, x);
         reads += fmt::format("      {}[i] = ${}($args, kerf_outer, kerf_inner);\n", x, hook);

@@ -32,8 +32,10 @@ std::string linear_text(const Shape& shape, const std::vector<std::string>& text
   std::string text;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].is_one()) continue;
-    if (text.empty() || text == "0") text = texts[d];
-    else text = fmt::format("({}) * {} + {}", text, hooks.extent(shape[d]), texts[d]);
+    if (text.empty() || text == "0")
+      text = texts[d];
+    else
+      text = fmt::format("({}) * {} + {}", text, hooks.extent(shape[d]), texts[d]);
   }
   return text.empty() ? "0" : text;
 }

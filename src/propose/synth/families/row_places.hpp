@@ -1,8 +1,9 @@
 #pragma once
 // Where the nodes of a group are read, as seen from the index space a kernel runs over.
 //
-// A kernel runs over a domain: one variable per axis of some shape. Every node of the group is read at a place, an index that is a
-// function of those variables. A node that is read at one place only can be computed once and handed on under a name.
+// A kernel runs over a domain: one variable per axis of some shape. Every node of the group is read at a place, an
+// index that is a function of those variables. A node that is read at one place only can be computed once and handed on
+// under a name.
 
 #include <cstdint>
 #include <map>
@@ -38,9 +39,9 @@ class Places {
  public:
   Places(const codegen::Plan& plan, const Domain& domain) : plan_(plan), domain_(domain) {}
 
-  /// `root` read as the domain's element (or, when it has one element per kept index, as that). False when the group contains
-  /// something other than maps, views, reshapes and reductions over the domain's reduced axes, or reads a reduction elsewhere than
-  /// at the kept index.
+  /// `root` read as the domain's element (or, when it has one element per kept index, as that). False when the group
+  /// contains something other than maps, views, reshapes and reductions over the domain's reduced axes, or reads a
+  /// reduction elsewhere than at the kept index.
   bool follow(ir::NodeId root);
 
   bool known(ir::NodeId node) const { return places_.contains(node); }

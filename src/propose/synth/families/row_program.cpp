@@ -1,0 +1,401 @@
+#include "propose/synth/families/row_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+
+namespace kerf::synth {
+namespace {
+
+using codegen::Index;
+using ir::attr;
+using ir::is;
+using ir::MapOp;
+using ir::NodeId;
+
+/// Whether computing this operator again costs more than keeping its value.
+bool costly(const ir::Node& node) {
+  if (!is<ir::MapAttr>(node)) return false;
+  switch (attr<ir::MapAttr>(node).op) {
+    case MapOp::exp:
+    case MapOp::exp2:
+    case MapOp::expm1:
+    case MapOp::log:
+    case MapOp::log2:
+    case MapOp::log1p:
+    case MapOp::pow:
+    case MapOp::sin:
+    case MapOp::cos:
+    case MapOp::tan:
+    case MapOp::tanh:
+    case MapOp::sigmoid:
+    case MapOp::erf: return true;
+    default: return false;
+  }
+}
+
+class Writer {
+ public:
+  Writer(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks)
+      : program_(program),
+        group_(group),
+        style_(style),
+        hooks_(hooks),
+        plan_(hooks.plan()),
+        places_(plan_, program.domain),
+        columns_(program.domain.reduced_mask()) {
+    KERF_CHECK(places_.follow(group.root), "the program was found in this group");
+    texts_.assign(program.domain.shape.size(), "0");
+    Shape kept = program.domain.shape, reduced = kept;
+    for (std::size_t d = 0; d < kept.size(); ++d) (program.domain.reduced[d] ? kept[d] : reduced[d]) = Dim(1);
+    const auto rows = unravel_text("kerf_row", kept, hooks), cols = unravel_text("kerf_col", reduced, hooks);
+    for (std::size_t d = 0; d < kept.size(); ++d) texts_[d] = program.domain.reduced[d] ? cols[d] : rows[d];
+    std::vector<bool> order;  // kept and reduced axes as they lie
+    for (const int d : true_axes(program.domain.shape))
+      order.push_back(program.domain.reduced[static_cast<std::size_t>(d)]);
+    const bool trailing = std::is_sorted(order.begin(), order.end());
+    whole_ = trailing ? fmt::format("(kerf_row * {} + kerf_col)", hooks.extent(element_count(reduced)))
+                      : "(" + linear_text(program.domain.shape, texts_, hooks) + ")";
+    if (element_count(kept).is_one()) whole_ = trailing ? "kerf_col" : whole_;
+  }
+
+  RowCode write() {
+    RowCode code;
+    find_scalars();
+    for (std::size_t k = 0; k < program_.reduces.size(); ++k) {
+      const NodeId id = program_.reduces[k];
+      const ir::Node& node = plan_.graph[id];
+      RowResult result{attr<ir::ReduceAttr>(node).op,
+                       hooks_.type_name(id),
+                       hooks_.type_name(node.args[0]),
+                       fmt::format("kerf_s{}", k),
+                       codegen::value_type(node, hooks_.options()),
+                       codegen::value_type(plan_.graph[node.args[0]], hooks_.options())};
+      known_[id] = result.name;
+      code.results.push_back(std::move(result));
+    }
+    code.before = define_scalars(code, -1);
+    for (std::size_t k = 0; k < program_.reduces.size(); ++k) {
+      code.passes.push_back(pass(k, code));
+      code.passes.back().scalars = define_scalars(code, static_cast<int>(k));
+    }
+    code.passes.push_back(last_pass());
+    return code;
+  }
+
+  Index index_of(NodeId node) const {
+    const Place* place = places_.only(node);
+    KERF_CHECK(place != nullptr, "only nodes with one place are computed by hooks");
+    Index index;
+    index.by_axis = true;
+    for (const int axis : place->axes) {
+      index.by_axis = index.by_axis && axis != Place::kUnknown;
+      index.axes.push_back(axis >= 0 ? texts_[static_cast<std::size_t>(axis)] : "0");
+    }
+    if (place->whole)
+      index.linear = whole_;
+    else if (place->kept)
+      index.linear = "kerf_row";
+    return index;
+  }
+
+ private:
+  using Texts = std::map<NodeId, std::string>;
+
+  const ir::Node& node(NodeId id) const { return plan_.graph[id]; }
+  bool loaded(NodeId id) const { return plan_.location[static_cast<std::size_t>(id)] >= 0; }
+  bool by_column(NodeId id) const { return (places_.depends(id) & columns_) != 0; }
+  bool trivial(NodeId id) const { return is<ir::ConstantAttr>(node(id)) || is<ir::IotaAttr>(node(id)); }
+  NodeId goal(std::size_t pass) const {
+    return pass < program_.reduces.size() ? node(program_.reduces[pass]).args[0] : group_.root;
+  }
+
+  /// Rows' values that columns use, and the pass after which they are known.
+  void find_scalars() {
+    std::set<NodeId> found;
+    for (const NodeId id : group_.members) {
+      if (!places_.known(id) || !by_column(id) || is<ir::ReduceAttr>(node(id))) continue;
+      for (const NodeId arg : node(id).args)
+        if (!by_column(arg) && !trivial(arg) && places_.only(arg) != nullptr && !is_result(arg)) found.insert(arg);
+    }
+    for (const NodeId id : found) scalars_.emplace_back(id, stage_of(id));
+  }
+  bool is_result(NodeId id) const {
+    return std::find(program_.reduces.begin(), program_.reduces.end(), id) != program_.reduces.end();
+  }
+  int stage_of(NodeId id) const {
+    if (loaded(id)) return -1;
+    const auto found = std::find(program_.reduces.begin(), program_.reduces.end(), id);
+    if (found != program_.reduces.end()) return static_cast<int>(found - program_.reduces.begin());
+    int stage = -1;
+    for (const NodeId arg : node(id).args) stage = std::max(stage, stage_of(arg));
+    return stage;
+  }
+
+  std::string define_scalars(RowCode& code, int stage) {
+    std::string text;
+    for (const auto& [id, known_after] : scalars_) {
+      if (known_after != stage) continue;
+      const std::string name = fmt::format("kerf_r{}", code.scalar_names.size()), type = hooks_.type_name(id);
+      text += fmt::format("const {} {} = {};\n", type, name,
+                          call(fmt::format("row_{}", code.scalar_names.size()), id, known_, {"kerf_row"}));
+      known_[id] = name;
+      code.scalar_types.push_back(type);
+      code.scalar_names.push_back(name);
+      code.scalar_stage.push_back(stage);
+    }
+    return text;
+  }
+
+  /// Nodes of `texts` that the value of `id` needs, in order.
+  void needs(NodeId id, const Texts& texts, std::set<NodeId>& seen, std::vector<NodeId>& found) const {
+    if (!seen.insert(id).second) return;
+    if (texts.contains(id)) {
+      found.push_back(id);
+      return;
+    }
+    if (loaded(id)) return;
+    for (const NodeId arg : node(id).args) needs(arg, texts, seen, found);
+  }
+
+  /// The value of `id` at this row and column: a name that is known, or a call of a new hook.
+  std::string call(const std::string& hook, NodeId id, const Texts& texts, const std::vector<std::string>& params) {
+    if (const auto found = texts.find(id); found != texts.end()) return found->second;
+    std::set<NodeId> seen;
+    std::vector<NodeId> needed;
+    needs(id, texts, seen, needed);
+    std::vector<Bound> bound;
+    std::string arguments;
+    for (const NodeId need : needed) {
+      bound.push_back({need, fmt::format("kerf_b{}", bound.size())});
+      arguments += ", " + texts.at(need);
+    }
+    hooks_.value(style_.prefix + hook, id, params, index_of(id), bound);
+    return fmt::format("${}{}($args, {}{})", style_.prefix, hook, join(params, ", "), arguments);
+  }
+
+  /// Leaves that the template reads itself; adds the statements and the names.
+  void read_leaves(NodeId from, Texts& texts, std::string& reads) {
+    if (!style_.read_leaves) return;
+    std::set<NodeId> seen;
+    std::vector<NodeId> leaves;
+    const auto walk = [&](const auto& self, NodeId id) -> void {
+      if (!seen.insert(id).second || texts.contains(id)) return;
+      if (!loaded(id)) {
+        for (const NodeId arg : node(id).args) self(self, arg);
+      } else if (by_column(id) && places_.only(id) != nullptr && index_of(id).by_axis) {
+        leaves.push_back(id);
+      }
+    };
+    walk(walk, from);
+    for (const NodeId leaf : leaves) {
+      const std::string x = leaf_name(leaf);
+      if (reads.find(fmt::format(" {}[V];", x)) == std::string::npos) reads += read_text(leaf, x);
+      texts[leaf] = x + "[v]";
+    }
+  }
+
+  std::string leaf_name(NodeId leaf) {
+    const auto [found, fresh] = leaf_numbers_.emplace(leaf, leaf_numbers_.size());
+    const std::string name = fmt::format("kerf_x{}", found->second);
+    if (fresh)
+      hooks_.value(style_.prefix + fmt::format("leaf_{}", found->second), leaf, {"kerf_row", "kerf_col"},
+                   index_of(leaf));
+    return name;
+  }
+
+  std::string read_text(NodeId leaf, const std::string& x) {
+    const std::string hook = fmt::format("${}leaf_{}", style_.prefix, leaf_numbers_.at(leaf)),
+                      type = hooks_.type_name(leaf);
+    const codegen::Buffer& buffer =
+        plan_.buffers[static_cast<std::size_t>(plan_.location[static_cast<std::size_t>(leaf)])];
+    const std::string each =
+        fmt::format("KERF_UNROLL for (int v = 0; v < V; ++v) {}[v] = {}($args, kerf_row, base + v);", x, hook);
+    std::string text = fmt::format("{} {}[V];\n", type, x);
+    const std::vector<int> own = true_axes(node(leaf).shape), all = true_axes(program_.domain.shape);
+    const bool run = buffer.dtype == DType::f32 && type == "float" && program_.fast_columns &&
+                     places_.only(leaf)->axes[static_cast<std::size_t>(own.back())] == all.back();
+    if (!run) return text + each + "\n";
+    const Index index = index_of(leaf);
+    const std::string at = index.linear.empty() ? linear_text(node(leaf).shape, index.axes, hooks_) : index.linear;
+    return text + fmt::format(R"(if (V % 4 == 0) {{
+  const kerf_index kerf_col = base, kerf_at = {0};
+  KERF_UNROLL
+  for (int v = 0; v < V; v += 4) {{
+    const kerf_f4 q = kerf_load4({1} + kerf_at + v);
+    {2}[v] = q.x, {2}[(v + 1) % V] = q.y, {2}[(v + 2) % V] = q.z, {2}[(v + 3) % V] = q.w;
+  }}
+}} else {{
+  {3}
+}}
+)",
+                              at, buffer.parameter, x, each);
+  }
+
+  /// Values of this column that passes after `pass` want and passes up to it have computed.
+  std::vector<NodeId> frontier(std::size_t pass) const {
+    std::set<NodeId> computed, seen;
+    const auto collect = [&](const auto& self, NodeId id) -> void {
+      if (!computed.insert(id).second || known_reduce(id) || loaded(id)) return;
+      for (const NodeId arg : node(id).args) self(self, arg);
+    };
+    for (std::size_t k = 0; k <= pass; ++k) collect(collect, goal(k));
+    std::vector<NodeId> kept;
+    const auto look = [&](const auto& self, NodeId id) -> void {
+      if (!seen.insert(id).second || known_reduce(id)) return;
+      if (computed.contains(id) && worth_keeping(id)) {
+        kept.push_back(id);
+        return;
+      }
+      if (loaded(id)) return;
+      for (const NodeId arg : node(id).args) self(self, arg);
+    };
+    for (std::size_t k = pass + 1; k < program_.reduces.size(); ++k) look(look, goal(k));
+    if (program_.per_element) look(look, group_.root);
+    std::sort(kept.begin(), kept.end());
+    return kept;
+  }
+  bool known_reduce(NodeId id) const { return is_result(id); }
+
+  bool worth_keeping(NodeId id) const {
+    if (style_.keep == Keep::nothing || !by_column(id) || trivial(id)) return false;
+    const Place* place = places_.only(id);
+    if (place == nullptr || !place->whole) return false;
+    if (style_.keep == Keep::everything) return true;
+    const auto dear = [&](const auto& self, NodeId at) -> bool {
+      if (loaded(at) || is_result(at) || !by_column(at)) return false;
+      const auto& args = node(at).args;
+      return costly(node(at)) || std::any_of(args.begin(), args.end(), [&](NodeId arg) { return self(self, arg); });
+    };
+    return dear(dear, id);
+  }
+
+  Texts with_slots() const {
+    Texts texts = known_;
+    for (const auto& [id, slot] : slots_) texts[id] = fmt::format("$slot(kerf_k{})", slot);
+    return texts;
+  }
+
+  std::size_t free_slot(RowCode& code, const std::string& type, const std::set<std::size_t>& taken) const {
+    for (std::size_t s = 0; s < code.slot_types.size(); ++s)
+      if (!taken.contains(s) && code.slot_types[s] == type) return s;
+    code.slot_types.push_back(type);
+    return code.slot_types.size() - 1;
+  }
+
+  PassCode pass(std::size_t k, RowCode& code) {
+    PassCode result;
+    Texts texts = with_slots();
+    const std::vector<NodeId> kept = frontier(k);
+    std::vector<NodeId> fresh;
+    std::map<NodeId, std::size_t> slots;
+    std::set<std::size_t> taken;
+    for (const NodeId id : kept)
+      if (const auto found = slots_.find(id); found != slots_.end()) {
+        slots.insert(*found);
+        taken.insert(found->second);
+      } else {
+        fresh.push_back(id);
+      }
+    for (const NodeId id : fresh) {
+      read_leaves(id, texts, result.reads);
+      if (!texts.contains(id)) {
+        const std::string name = fmt::format("kerf_n{}_{}", k, id), type = hooks_.type_name(id);
+        result.values += fmt::format("const {} {} = {};\n", type, name,
+                                     call(fmt::format("keep_{}_{}", k, id), id, texts, {"kerf_row", "kerf_col"}));
+        texts[id] = name;
+      }
+      const std::size_t slot = free_slot(code, hooks_.type_name(id), taken);
+      taken.insert(slot);
+      slots[id] = slot;
+      result.saves += fmt::format("$slot(kerf_k{}) = {};\n", slot, texts[id]);
+    }
+    read_leaves(goal(k), texts, result.reads);
+    result.term = call(fmt::format("term_{}", k), goal(k), texts, {"kerf_row", "kerf_col"});
+    slots_ = std::move(slots);
+    return result;
+  }
+
+  PassCode last_pass() {
+    PassCode result;
+    Texts texts = with_slots();
+    const std::string put = style_.prefix + "put";
+    if (program_.per_element) {
+      read_leaves(group_.root, texts, result.reads);
+      result.term = call("finish", group_.root, texts, {"kerf_row", "kerf_col"});
+      hooks_.store(put, group_.root, group_.buffer, {"kerf_row", "kerf_col"}, index_of(group_.root),
+                   {{group_.root, "kerf_y"}});
+    } else {
+      result.term = call("finish", group_.root, known_, {"kerf_row"});
+      hooks_.store(put, group_.root, group_.buffer, {"kerf_row"}, index_of(group_.root), {{group_.root, "kerf_y"}});
+    }
+    return result;
+  }
+
+  const RowProgram& program_;
+  const Group& group_;
+  const RowStyle& style_;
+  HookWriter& hooks_;
+  const codegen::Plan& plan_;
+  Places places_;
+  std::uint64_t columns_;
+  std::vector<std::string> texts_;  // per variable of the domain
+  std::string whole_;               // number of the domain's element
+  std::vector<std::pair<NodeId, int>> scalars_;
+  Texts known_;                          // reductions and rows' values
+  std::map<NodeId, std::size_t> slots_;  // what is kept at this point
+  std::map<NodeId, std::size_t> leaf_numbers_;
+};
+
+}  // namespace
+
+std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group) {
+  if (group.copy || group.anchors.empty()) return {};
+  for (const NodeId id : group.anchors)
+    if (!is<ir::ReduceAttr>(plan.graph[id])) return {};
+  const ir::Node& first = plan.graph[group.anchors.front()];
+  RowProgram program;
+  program.domain.shape = plan.graph[first.args[0]].shape;
+  program.domain.reduced.assign(program.domain.shape.size(), false);
+  for (const int axis : attr<ir::ReduceAttr>(first).axes) program.domain.reduced[static_cast<std::size_t>(axis)] = true;
+  if (attr<ir::ReduceAttr>(first).axes.empty()) return {};
+  Places places(plan, program.domain);
+  if (!places.follow(group.root)) return {};
+  program.reduces = group.anchors;
+  std::sort(program.reduces.begin(), program.reduces.end());
+  for (const NodeId id : program.reduces)
+    if (places.only(id) == nullptr) return {};
+  const Place* root = places.only(group.root);
+  if (root == nullptr) return {};
+  program.per_element = root->whole && !root->kept;
+  for (const int axis : true_axes(program.domain.shape))
+    program.fast_columns = program.domain.reduced[static_cast<std::size_t>(axis)];
+  if (true_axes(program.domain.shape).empty()) program.fast_columns = true;
+  return program;
+}
+
+RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks) {
+  return Writer(program, group, style, hooks).write();
+}
+
+std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks) {
+  const Index index = Writer(program, group, {}, hooks).index_of(group.root);
+  if (!index.linear.empty()) return index.linear;
+  return linear_text(hooks.plan().graph[group.root].shape, index.axes, hooks);
+}
+
+void set_row_extents(const RowProgram& program, Filling& filling) {
+  Dim rows = 1, cols = 1, run = 1;
+  for (std::size_t d = 0; d < program.domain.shape.size(); ++d) {
+    (program.domain.reduced[d] ? cols : rows) = (program.domain.reduced[d] ? cols : rows) * program.domain.shape[d];
+    if (!program.domain.shape[d].is_one()) run = program.domain.shape[d];
+  }
+  filling.extents["ROWS"] = rows.to_string();
+  filling.extents["COLS"] = cols.to_string();
+  filling.extents["RUN"] = run.to_string();
+}
+
+}  // namespace kerf::synth

@@ -1,0 +1,75 @@
+#pragma once
+// A row program: a group whose reductions all run over the same axes of one index space.
+//
+// Each index along the axes that are kept names a row, each index along the reduced ones a column. The program goes
+// over a row once per reduction, in order, since later ones may use the results of earlier ones, and once more for an
+// output with an element per column. Values that depend on the row alone are computed once, between the passes.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "propose/synth/families/row_places.hpp"
+
+namespace kerf::synth {
+
+struct RowProgram {
+  Domain domain;
+  std::vector<ir::NodeId> reduces;  ///< in the order they run
+  bool per_element = false;         ///< the root has an element per row and column; otherwise one per row
+  bool fast_columns = false;        ///< neighbours in memory are neighbours along the columns (else along the rows)
+};
+
+/// None when the group is not a row program.
+std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group);
+
+/// What a pass keeps for later passes instead of computing it again.
+enum class Keep { nothing, expensive, everything };
+
+struct RowStyle {
+  std::string prefix;  ///< of the hooks' names
+  bool read_leaves =
+      false;  ///< leaves are read by the template's code (see RowCode::reads), V at a time, not by the hooks
+  Keep keep = Keep::nothing;
+};
+
+/// The code of one pass. In all texts `kerf_row` and `kerf_col` are the indices, `v` the position within V columns from
+/// `kerf_col - v` on, and `$slot(kerf_k0)` the kept value of this column.
+struct PassCode {
+  std::string reads;    ///< statements before the loop over v: reads leaves of the columns from `base` on
+  std::string values;   ///< statements per column: new values
+  std::string term;     ///< expression per column: what is reduced, or the finished value of the root
+  std::string saves;    ///< statements per column, last: values that are kept
+  std::string scalars;  ///< statements after the pass: values of the row
+};
+
+/// A result of a reduction.
+struct RowResult {
+  ir::ReduceOp op = ir::ReduceOp::sum;
+  std::string type;       ///< of the total; of the index for argmax and argmin
+  std::string term_type;  ///< of what is compared, for argmax and argmin
+  std::string name;       ///< variable with the result: kerf_s0
+  DType dtype = DType::f32, term_dtype = DType::f32;
+};
+
+struct RowCode {
+  std::string before;                   ///< values of the row that need no reduction
+  std::vector<PassCode> passes;         ///< one per reduction, then one for the root
+  std::vector<RowResult> results;       ///< one per reduction
+  std::vector<std::string> slot_types;  ///< types of kerf_k0, kerf_k1, ...
+  std::vector<std::string> scalar_types,
+      scalar_names;               ///< of all values of the row but the results, in order of definition
+  std::vector<int> scalar_stage;  ///< the pass each is known after; -1: from the start
+};
+
+/// Writes the hooks of a program in one style. `root` is stored by the hook `$<prefix>put($args, kerf_row, kerf_col,
+/// value)`, or without the column when there is one element per row.
+RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks);
+
+/// C expression for the position of the root's element (kerf_row, kerf_col) in its buffer.
+std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks);
+
+/// Extents that all templates share: ROWS, COLS, and RUN, the extent of the fastest axis.
+void set_row_extents(const RowProgram& program, Filling& filling);
+
+}  // namespace kerf::synth

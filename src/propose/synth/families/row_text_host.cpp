@@ -1,0 +1,197 @@
+// Row programs in C++: a function per pass over a range of columns of one row, with as many partial results as vectors
+// have lanes.
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "propose/synth/families/row_text.hpp"
+
+namespace kerf::synth {
+namespace {
+
+/// Values of the row that are known before a pass, as parameters and as arguments.
+struct Known {
+  std::string parameters, arguments;
+};
+
+Known known_before(const RowCode& code, std::size_t pass) {
+  Known known;
+  const auto add = [&](const std::string& type, const std::string& name) {
+    known.parameters += fmt::format(", {} {}", type, name);
+    known.arguments += ", " + name;
+  };
+  for (std::size_t k = 0; k < pass && k < code.results.size(); ++k) add(code.results[k].type, code.results[k].name);
+  for (std::size_t s = 0; s < code.scalar_names.size(); ++s)
+    if (code.scalar_stage[s] < static_cast<int>(pass)) add(code.scalar_types[s], code.scalar_names[s]);
+  for (std::size_t s = 0; s < code.slot_types.size(); ++s)
+    add(code.slot_types[s] + "* KERF_RESTRICT", fmt::format("kerf_k{}", s));
+  return known;
+}
+
+constexpr std::string_view kPass =
+    R"(static {T} $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}) {{
+  constexpr int W = $LANES;
+  {T} total = {identity};
+  for (kerf_index start = begin; start < end; start += W * 256) {{
+    const kerf_index stop = start + W * 256 < end ? start + W * 256 : end;
+    {T} lanes[W];
+    for (int l = 0; l < W; ++l) lanes[l] = {identity};
+    kerf_index c = start;
+    for (; c + W <= stop; c += W) {{
+#pragma omp simd
+      for (int l = 0; l < W; ++l) {{
+        const kerf_index kerf_col = c + l;
+{body}      }}
+    }}
+    const int rest = (int)(stop - c);
+#pragma omp simd
+    for (int l = 0; l < rest; ++l) {{
+      const kerf_index kerf_col = c + l;
+{body}    }}
+    for (int h = W / 2; h > 0; h /= 2)
+      for (int l = 0; l < h; ++l) lanes[l] = $join_{k}(lanes[l], lanes[l + h]);
+    total = $join_{k}(total, lanes[0]);
+  }}
+  return total;
+}}
+)";
+
+/// Each lane looks for itself; positions are relative to `start`, so that they are as wide as the values.
+constexpr std::string_view kFind =
+    R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}& best, kerf_index& where) {{
+  constexpr int W = $LANES;
+  best = {identity}, where = -1;
+  for (kerf_index start = begin; start < end; start += W * 4096) {{
+    const kerf_index stop = start + W * 4096 < end ? start + W * 4096 : end;
+    {T} lanes[W];
+    int places[W];
+    for (int l = 0; l < W; ++l) lanes[l] = {identity}, places[l] = -1;
+    kerf_index c = start;
+    for (; c + W <= stop; c += W) {{
+      const int from = (int)(c - start);
+#pragma omp simd
+      for (int l = 0; l < W; ++l) {{
+        const kerf_index kerf_col = c + l;
+{body}      }}
+    }}
+    const int rest = (int)(stop - c), from = (int)(c - start);
+#pragma omp simd
+    for (int l = 0; l < rest; ++l) {{
+      const kerf_index kerf_col = c + l;
+{body}    }}
+    for (int l = 0; l < W; ++l)
+      if (const kerf_index at = places[l] < 0 ? -1 : start + places[l]; $better_{k}(lanes[l], at, best, where))
+        best = lanes[l], where = at;
+  }}
+}}
+)";
+
+std::string find_body(const PassCode& pass, const RowResult& result) {
+  const bool largest = result.op == ir::ReduceOp::argmax;
+  const std::string nan = is_float(result.term_dtype) ? " | ((kerf_t != kerf_t) & (lanes[l] == lanes[l]))" : "";
+  return fmt::format(R"({}const {} kerf_t = {};
+const bool better = (kerf_t {} lanes[l]){};
+lanes[l] = better ? kerf_t : lanes[l];
+places[l] = better ? from + l : places[l];
+{})",
+                     pass.values, result.term_type, pass.term, largest ? ">" : "<", nan, pass.saves);
+}
+
+std::string value_body(const PassCode& pass, const RowResult& result, std::size_t k) {
+  const bool truth = result.op == ir::ReduceOp::any || result.op == ir::ReduceOp::all || result.dtype == DType::boolean;
+  return fmt::format("{}lanes[l] = $join_{}(lanes[l], {});\n{}", pass.values, k,
+                     truth ? fmt::format("({}) != 0", pass.term) : fmt::format("({})({})", result.type, pass.term),
+                     pass.saves);
+}
+
+/// Calls pass k on [begin, end) and leaves its state in kerf_a<k> (and kerf_a<k>i).
+std::string call_pass(const RowCode& code, std::size_t k, const std::string& suffix) {
+  const RowResult& result = code.results[k];
+  const std::string known = known_before(code, k).arguments;
+  if (!finds_index(result))
+    return fmt::format("const {} kerf_a{} = $pass_{}{}($args, kerf_row, begin, end{});\n", result.type, k, k, suffix,
+                       known);
+  return fmt::format(
+      "{0} kerf_a{1};\nkerf_index kerf_a{1}i;\n$pass_{1}{2}($args, kerf_row, begin, end{3}, kerf_a{1}, kerf_a{1}i);\n",
+      result.term_type, k, suffix, known);
+}
+
+/// The result and the values of the row that follow from the state.
+std::string conclude(const RowCode& code, std::size_t k) {
+  const RowResult& result = code.results[k];
+  const std::string value =
+      finds_index(result) ? fmt::format("kerf_a{0}i < 0 ? 0 : kerf_a{0}i", k) : fmt::format("kerf_a{}", k);
+  return fmt::format("const {} kerf_s{} = {};\n", result.type, k, value) + code.passes[k].scalars;
+}
+
+}  // namespace
+
+void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
+                     const std::string& prefix, const std::string& suffix) {
+  using fmt::arg;
+  std::string functions;
+  for (std::size_t k = 0; k < code.results.size(); ++k) {
+    const RowResult& result = code.results[k];
+    const bool finds = finds_index(result);
+    const std::string body = finds ? find_body(code.passes[k], result) : value_body(code.passes[k], result, k);
+    functions += fmt::format(fmt::runtime(finds ? kFind : kPass), arg("k", k), arg("x", suffix),
+                             arg("T", state_type(result)), arg("identity", identity_text(result, hooks)),
+                             arg("known", known_before(code, k).parameters), arg("body", indent(body, 8)));
+  }
+  const std::size_t last = code.results.size();
+  const PassCode& finish = code.passes.back();
+  const Known known = known_before(code, last);
+  if (program.per_element)
+    functions += fmt::format(
+        R"(static void $last{}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{}) {{
+#pragma omp simd
+  for (kerf_index kerf_col = begin; kerf_col < end; ++kerf_col) {{
+{}    ${}put($args, kerf_row, kerf_col, {});
+  }}
+}}
+)",
+        suffix, known.parameters, indent(finish.values, 4), prefix, finish.term);
+  const std::string end = program.per_element
+                              ? fmt::format("$last{}($args, kerf_row, begin, end{});\n", suffix, known.arguments)
+                              : fmt::format("${}put($args, kerf_row, {});\n", prefix, finish.term);
+  std::string row = code.before, parts, gathered = code.before;
+  for (std::size_t k = 0; k < last; ++k) {
+    row += call_pass(code, k, suffix) + conclude(code, k);
+    const RowResult& result = code.results[k];
+    const bool finds = finds_index(result);
+    const std::string type = state_type(result);
+    parts += fmt::format("{} kerf_part{}[$ROWS * $PARTS];\n", type, k);
+    if (finds) parts += fmt::format("kerf_index kerf_part{}i[$ROWS * $PARTS];\n", k);
+    parts +=
+        "#pragma omp parallel for schedule(static)\nfor (kerf_index job = 0; job < $ROWS * $PARTS; ++job) {\n  "
+        "$RANGE\n" +
+        indent(gathered + call_pass(code, k, suffix), 2) + fmt::format("  kerf_part{0}[job] = kerf_a{0};\n", k);
+    if (finds) parts += fmt::format("  kerf_part{0}i[job] = kerf_a{0}i;\n", k);
+    parts += "}\n";
+    gathered += fmt::format("{} kerf_a{} = {};\n", type, k, identity_text(result, hooks));
+    if (finds)
+      gathered += fmt::format(R"(kerf_index kerf_a{0}i = -1;
+for (kerf_index p = kerf_row * $PARTS; p < (kerf_row + 1) * $PARTS; ++p)
+  if ($better_{0}(kerf_part{0}[p], kerf_part{0}i[p], kerf_a{0}, kerf_a{0}i)) kerf_a{0} = kerf_part{0}[p], kerf_a{0}i = kerf_part{0}i[p];
+)",
+                              k);
+    else
+      gathered += fmt::format(
+          "for (kerf_index p = kerf_row * $PARTS; p < (kerf_row + 1) * $PARTS; ++p) kerf_a{0} = $join_{0}(kerf_a{0}, "
+          "kerf_part{0}[p]);\n",
+          k);
+    gathered += conclude(code, k);
+  }
+  if (program.per_element)
+    parts +=
+        "#pragma omp parallel for schedule(static)\nfor (kerf_index job = 0; job < $ROWS * $PARTS; ++job) {\n  "
+        "$RANGE\n" +
+        indent(gathered + end, 2) + "}\n";
+  else
+    parts += "for (kerf_index kerf_row = 0; kerf_row < $ROWS; ++kerf_row) {\n" + indent(gathered + end, 2) + "}\n";
+  filling.values["FUNCTIONS" + suffix] = functions;
+  filling.values["ROW_CALLS" + suffix] = indent(row + end, 4);
+  filling.values["PART_CALLS" + suffix] = indent(parts, 2);
+}
+
+}  // namespace kerf::synth
