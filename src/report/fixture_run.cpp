@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "archive/archive.hpp"
+#include "archive/descriptors.hpp"
 #include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "store/run_store.hpp"
@@ -277,7 +278,7 @@ class Player {
       case 0: e.outcome = BuildFailed{"wide", "kernel.cpp:12:9: error: 'lanes' was not declared in this scope"}; break;
       case 1: e.outcome = Crashed{"small shape", "killed by SIGSEGV: read 64 bytes past the end of x"}; break;
       case 2: e.outcome = TimedOut{"all shapes", "a call on shape 'wide' took longer than 1.9 s"}; break;
-      case 3: e.outcome = Rejected{"duplicate", "the same kernel as step 1"}; break;
+      case 3: e.outcome = Rejected{"duplicate", "the compiled code is that of step 1"}; break;
       case 4: e.outcome = Rejected{"static_budget", "writable global memory: cache (4096 bytes)"}; break;
       default: {
         WrongResult wrong{"values", "113 of 3333 elements of y are wrong on shape 'tail'", WrongEvidence{}};
@@ -324,8 +325,12 @@ class Player {
       step.cell = {known.level, std::min(3, known.level / 2 + (known.unroll > 2 ? 1 : 0)),
                    known.level == 3 ? 1 + (known.block > 64 ? 1 : 0) : 0};
       step.evaluation.cell = step.cell;
-      step.descriptors = fmt::format(R"({{"vector_bytes":{},"fma":{},"openmp":{}}})", known.level >= 2 ? 32 : 4,
-                                     known.unroll * 8, known.level == 3);
+      Descriptors seen{step.cell,
+                       {{"vector_bytes", known.level >= 2 ? 32 : 4}, {"fma", known.unroll * 8}},
+                       {known.level >= 2 ? "32-byte loads" : "plain", "multiply-adds in one pass",
+                        known.level == 3 ? "rows shared between threads" : "plain"},
+                       "object code"};
+      step.descriptors = to_json(seen, sha256_hex(step.source));
     }
     seconds_ += 0.4 + rng_.uniform();
     step.seconds = seconds_;

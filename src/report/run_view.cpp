@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/statistics.hpp"
@@ -39,10 +40,10 @@ Stage stage_of(const Step& step) {
   if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return compiled;
   if (std::holds_alternative<WrongResult>(outcome)) return ran;
   const std::string gate = outcome_gate(outcome);
-  if (gate == "static_budget" || gate == "sandbox") return compiled;
+  if (gate == "static_budget" || gate == "sandbox" || gate == "duplicate") return compiled;
   if (gate == "red_zone" || gate == "inputs_unchanged") return ran;
   if (gate == "floor" || gate == "clock") return right;
-  return proposed;  // parse, duplicate: never looked at by a compiler
+  return proposed;  // parse: never looked at by a compiler
 }
 
 /// "4 wrong result (values)": what ended the steps that stopped here, most frequent first.
@@ -134,6 +135,17 @@ const Measurement* measurement_of(const Step& step) { return std::get_if<Measure
 double speedup_of(const Step& step) {
   const Measurement* measurement = measurement_of(step);
   return measurement != nullptr && std::isfinite(measurement->speedup.ratio) ? measurement->speedup.ratio : 0;
+}
+
+std::vector<std::string> reasons_of(const Step& step) {
+  const auto json = nlohmann::json::parse(step.descriptors, nullptr, false);
+  std::vector<std::string> reasons;
+  if (!json.is_object() || !json.contains("reasons") || !json["reasons"].is_array()) return reasons;
+  for (std::size_t d = 0; d < json["reasons"].size() && d < step.cell.size() && d < kDimensions; ++d)
+    if (const auto& reason = json["reasons"][d]; reason.is_string())
+      reasons.push_back(
+          fmt::format("{} {}: {}", dimension_name(static_cast<int>(d)), step.cell[d], reason.get<std::string>()));
+  return reasons;
 }
 
 Result<std::int64_t> find_step(const RunView& run, const std::string& text) {

@@ -31,6 +31,10 @@ const Measurement* measurement_of(const Step& step);
 /// Its speedup over the strongest baseline; 0 when it was not timed.
 double speedup_of(const Step& step);
 
+/// Why it is in its cell, per dimension: "memory 3: 16-byte loads into shared memory"; empty when that was not
+/// recorded.
+std::vector<std::string> reasons_of(const Step& step);
+
 /// The step that `text` means: a number, "best", or the beginning of a candidate's id (at least 4 digits). Of several
 /// steps with that candidate the fastest. Errors name what there is.
 Result<std::int64_t> find_step(const RunView& run, const std::string& text);

@@ -48,6 +48,15 @@ TEST_F(RunViewTest, StepsAreFoundByNumberByKernelAndByName) {
   EXPECT_FALSE(find_step(*run_, ""));
 }
 
+TEST_F(RunViewTest, CellsAreExplainedPerDimension) {
+  const auto reasons = reasons_of(run_->step(run_->best));
+  ASSERT_EQ(reasons.size(), 3u);
+  EXPECT_EQ(reasons[0], "memory 3: 32-byte loads");
+  Step odd;
+  odd.descriptors = "no JSON";
+  EXPECT_TRUE(reasons_of(odd).empty());
+}
+
 TEST_F(RunViewTest, TheFunnelNarrowsAndAccountsForEveryStep) {
   const auto funnel = funnel_of(*run_);
   EXPECT_EQ(funnel.front().count, 120u);
@@ -59,7 +68,7 @@ TEST_F(RunViewTest, TheFunnelNarrowsAndAccountsForEveryStep) {
   }
   EXPECT_EQ(funnel[6].count, kept);
   EXPECT_EQ(funnel[5].count, measured);
-  EXPECT_NE(funnel[0].lost.find("rejected (duplicate)"), std::string::npos);
+  EXPECT_NE(funnel[2].lost.find("rejected (duplicate)"), std::string::npos);
   EXPECT_NE(funnel[3].lost.find("wrong result (values)"), std::string::npos);
 }
 

@@ -30,6 +30,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
   kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
   kerf explain softmax-cpu best                    how its winner came about
+  kerf report softmax-cpu                          the same as a page to look at
 
 A kernel says in a comment how it is run (docs/formats.md):
   /* kerf
@@ -49,6 +50,7 @@ struct Options {
   NaiveOptions naive;
   ShowOptions show;
   ExplainOptions explain;
+  ReportOptions report;
   SynthOptions synth;
 };
 
@@ -138,6 +140,10 @@ void define_runs(CLI::App& app, Options& options) {
   add_file(explain, "RUN", options.explain.run, kRunHelp);
   explain->add_option("STEP", options.explain.step, kStepHelp)->type_name("");
   explain->add_flag("--diff", options.explain.diff, "With the differences between each kernel and its parent");
+  auto* page = app.add_subcommand("report", "Write a run as one HTML page: charts, archive, lineage, sources");
+  page->footer("Example:\n  kerf report rmsnorm-cpu --out report.html");
+  add_file(page, "RUN", options.report.run, kRunHelp);
+  add_value(page, "--out", options.report.out, "FILE", "Where to write it (default: report.html in the run folder)");
 }
 
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
@@ -184,6 +190,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
     chosen.source = app.get_subcommand("show")->count("--source") > 0;
     return show(chosen, environment, console);
   }
+  if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }

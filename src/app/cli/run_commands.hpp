@@ -28,4 +28,10 @@ struct ExplainOptions {
 };
 Status explain(const ExplainOptions& options, const Environment& environment, Console& console);
 
+struct ReportOptions {
+  std::string run;
+  std::string out;        ///< "": report.html in the run folder
+};
+Status report(const ReportOptions& options, const Environment& environment, Console& console);
+
 }  // namespace kerf::cli

@@ -134,7 +134,7 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
   if (measurement_of(step) != nullptr) {
     text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
-    if (!step.descriptors.empty()) text += fmt::format("seen in the compiled code: {}\n", printable(step.descriptors));
+    for (const auto& reason : report::reasons_of(step)) text += fmt::format("  {}\n", printable(reason));
   } else {
     text += "\n" + failure_report(step.evaluation, style);
   }

@@ -1,0 +1,112 @@
+#include "report/html_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "base/version.hpp"
+
+namespace kerf::report {
+
+/// Generated: the files of page/.
+std::span<const std::pair<std::string_view, std::string_view>> embedded_files();
+
+namespace {
+
+std::string_view file(std::string_view name) {
+  for (const auto& [path, text] : embedded_files())
+    if (path == name) return text;
+  check_failed("file", "a part of the page is missing", __FILE__, __LINE__);
+}
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) switch (c) {
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '&': escaped += "&amp;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
+    }
+  return escaped;
+}
+
+/// JSON that can stand inside a script element: there no '<' may begin "</script" or "<!--".
+std::string escape_json(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text)
+    if (c == '<')
+      escaped += "\\u003c";
+    else
+      escaped += c;
+  return escaped;
+}
+
+/// "sha256-..." as content policies want it.
+std::string policy_hash(std::string_view text) {
+  const std::string hex = sha256_hex(text);
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string encoded = "sha256-";
+  for (std::size_t i = 0; i < 32; i += 3) {
+    const auto byte = [&](std::size_t k) { return k < 32 ? std::stoul(hex.substr(2 * k, 2), nullptr, 16) : 0UL; };
+    const unsigned long three = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    for (std::size_t k = 0; k < 4; ++k) encoded += i + k > 32 ? '=' : kDigits[three >> (18 - 6 * k) & 63];
+  }
+  return encoded;
+}
+
+std::string script() {
+  std::string text = "(() => {\n'use strict';\n";
+  for (const char* name : {"dom.js", "code.js", "detail.js", "summary.js", "progress.js", "archive.js", "lineage.js",
+                           "outcomes.js", "roofline.js", "tunables.js", "environment.js", "main.js"})
+    text += file(name);
+  return text + "})();\n";
+}
+
+std::string summary(const RunView& run) {
+  if (run.best == 0) return fmt::format("{} evaluations; nothing was measured yet.", run.steps.size());
+  const Measurement* measurement = measurement_of(run.step(run.best));
+  return fmt::format("Step {} is {:.3g} times as fast as {} after {} evaluations.", run.best,
+                     speedup_of(run.step(run.best)), measurement == nullptr ? "" : measurement->speedup.vs,
+                     run.steps.size());
+}
+
+/// Replaces @@NAME@@ in one pass, so that values are never searched.
+std::string filled(std::string_view page, const std::map<std::string_view, std::string>& values) {
+  std::string text;
+  for (;;) {
+    const auto begin = page.find("@@");
+    if (begin == std::string_view::npos) return text + std::string(page);
+    const auto end = page.find("@@", begin + 2);
+    const auto value = values.find(page.substr(begin + 2, end - begin - 2));
+    KERF_CHECK(end != std::string_view::npos && value != values.end(), "the page names a value that does not exist");
+    text += page.substr(0, begin);
+    text += value->second;
+    page.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace
+
+std::string html_report(const RunView& run, const std::vector<ShapeCost>& costs) {
+  const std::string code = script(), style(file("style.css"));
+  const std::string title = fmt::format("{} on {} · kerf", run.fact("task"), run.fact("target"));
+  return filled(file("report.html"),
+                {{"TITLE", escape_html(title)},
+                 {"SUMMARY", escape_html(summary(run))},
+                 {"FOOTER", fmt::format("Made by kerf {}. This file is complete: it loads nothing from the network.",
+                                        kKerfVersion)},
+                 {"STYLE", style},
+                 {"STYLE_HASH", policy_hash(style)},
+                 {"SCRIPT", code},
+                 {"SCRIPT_HASH", policy_hash(code)},
+                 {"DATA", escape_json(report_data(run, costs))}});
+}
+
+}  // namespace kerf::report
