@@ -25,6 +25,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf tasks                                       the sample tasks
   kerf check tasks/softmax.toml                    what a task asks for and what it costs at least
   kerf naive tasks/softmax.toml --target cpu       a plain kernel to start from
+  kerf optimize tasks/rmsnorm.toml                 find a fast kernel
   kerf eval tasks/softmax.toml mine.cpp            judge a kernel
   kerf eval tasks/softmax.toml a.cu b.cu --json    judge several, one JSON object a line
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
@@ -44,6 +45,7 @@ Exit codes: 0 judged, whatever the verdict; 2 misuse or bad input; 1 the environ
 struct Options {
   std::string nvrtc;
   EvalOptions eval;
+  OptimizeOptions optimize;
   CheckOptions check;
   TasksOptions tasks;
   DoctorOptions doctor;
@@ -93,6 +95,38 @@ void define_eval(CLI::App& app, EvalOptions& options) {
   command->add_flag("--no-cache", options.no_cache, "Build and judge again, even if the verdict is known");
   command->add_flag("--verify-only", options.verify_only, "Stop before timing");
   add_value(command, "--seed", options.seed, "NUMBER", "Seed of the test data; otherwise a fresh one");
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
+      ->check(CLI::Range(0, 1024).description(""));
+}
+
+constexpr const char* kOptimizeNotes =
+    R"(The search composes kernels from built-in families, verifies and times every one, keeps the best of each kind, and measures the
+finalists again. It needs no network and no language model. Ctrl-C ends it cleanly; --resume goes on, also after a crash.
+
+Examples:
+  kerf optimize tasks/rmsnorm.toml                             on this machine's processor
+  kerf optimize tasks/matmul.toml --target cuda --time 300     for five minutes
+  kerf optimize tasks/gelu.toml --evals 40 --seed 7 --json     the best evaluation as JSON
+  kerf optimize --resume rmsnorm-cpu --evals 300               more of the same)";
+
+void define_optimize(CLI::App& app, OptimizeOptions& options) {
+  auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
+  command->footer(kOptimizeNotes);
+  command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
+  add_value(command, "--target", options.target, "NAME", "cpu (default), opencl or cuda");
+  add_value(command, "--device", options.device, "NAME", "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--evals", options.evaluations, "NUMBER", "Most evaluations (default: 100, or no limit with --time); 0: no limit")
+      ->check(CLI::Range(0, 10000000).description(""));
+  add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
+      ->check(CLI::Range(0.0, 1e8).description(""));
+  add_value(command, "--seed", options.seed, "NUMBER", "Seed of every choice and of the test data; otherwise a fresh one");
+  add_value(command, "--search", options.search, "NAME", "kerf (default); published or random, for comparison");
+  add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
+  add_value(command, "--resume", options.resume, "RUN", "Go on with a run: its folder, or the beginning of its name in runs/");
+  command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
+  add_value(command, "--set", options.set, "NAME=VALUE", "A setting, for example search.patience=30 or measure.max_rounds=20; may be repeated")
+      ->expected(1)
+      ->take_all();
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
 }
@@ -181,6 +215,7 @@ int exit_code(const Error& error) {
 
 Status dispatch(const CLI::App& app, const Options& options, const Environment& environment, Console& console) {
   if (app.got_subcommand("eval")) return eval(options.eval, environment, console);
+  if (app.got_subcommand("optimize")) return optimize(options.optimize, environment, console);
   if (app.got_subcommand("check")) return check(options.check, environment, console);
   if (app.got_subcommand("tasks")) return tasks(options.tasks, environment, console);
   if (app.got_subcommand("doctor")) return doctor(options.doctor, environment, console);
@@ -214,6 +249,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   app.require_subcommand(1);
   app.fallthrough();
   Options options;
+  define_optimize(app, options.optimize);
   define_eval(app, options.eval);
   define_others(app, options);
   define_runs(app, options);

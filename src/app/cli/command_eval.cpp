@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <filesystem>
-#include <functional>
 #include <random>
 #include <thread>
 
@@ -95,45 +93,6 @@ Result<Job> read_kernel(const EvalOptions& options, const Task& task, const std:
     job.result = refused_at_parse(task, job.candidate.target, job.candidate, parsed.error().message);
   }
   return job;
-}
-
-template <class T>
-Status assign(T& into, const std::string& key, const std::string& value, double least) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || !(number >= least) || number > 1e9)
-    return fail(Errc::invalid_input, fmt::format("--set {}={}: expected a number of at least {}", key, value, least));
-  if constexpr (std::is_arithmetic_v<T>)
-    into = static_cast<T>(number);
-  else
-    into = T(static_cast<typename T::rep>(number));
-  return {};
-}
-
-Status apply(const Settings& settings, JudgeOptions& judge) {
-  auto& measure = judge.measure;
-  using Setter = std::function<Status(const std::string&, const std::string&)>;
-  const std::vector<std::pair<std::string, Setter>> known = {
-      {"measure.min_rounds", [&](auto& k, auto& v) { return assign(measure.min_rounds, k, v, 1); }},
-      {"measure.max_rounds", [&](auto& k, auto& v) { return assign(measure.max_rounds, k, v, 1); }},
-      {"measure.target_noise", [&](auto& k, auto& v) { return assign(measure.target_noise, k, v, 0); }},
-      {"measure.time_limit_ms", [&](auto& k, auto& v) { return assign(measure.time_limit, k, v, 1); }},
-      {"measure.min_batch_us", [&](auto& k, auto& v) { return assign(measure.min_batch, k, v, 0); }},
-      {"measure.baseline_share", [&](auto& k, auto& v) { return assign(measure.baseline_share, k, v, 0); }},
-      {"judge.call_limit_ms", [&](auto& k, auto& v) { return assign(judge.call_limit, k, v, 1); }},
-      {"judge.timed_data_sets", [&](auto& k, auto& v) { return assign(judge.timed_data_sets, k, v, 1); }},
-  };
-  for (const auto& [key, value] : settings.options) {
-    const auto setter = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == key; });
-    if (setter == known.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, function] : known) names.push_back(name);
-      return fail(Errc::invalid_input, fmt::format("unknown setting '{}'{}; known are {}", key,
-                                                   did_you_mean(key, names), join(names, ", ")));
-    }
-    KERF_TRY_VOID(setter->second(key, value));
-  }
-  return {};
 }
 
 /// Every tunable of the command line belongs to at least one kernel.
@@ -262,7 +221,7 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
   judge_options.skip_timing = options.verify_only;
   judge_options.cache = environment.cache;
   judge_options.use_evaluation_cache = !options.no_cache;
-  KERF_TRY_VOID(apply(settings, judge_options));
+  KERF_TRY_VOID(apply_settings(settings, judge_options));
 
   std::vector<Job> jobs;
   for (const auto& path : options.kernels) {

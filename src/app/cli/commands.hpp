@@ -10,6 +10,11 @@
 #include "base/result.hpp"
 #include "model/task.hpp"
 
+namespace kerf {
+struct JudgeOptions;
+struct SearchOptions;
+}  // namespace kerf
+
 namespace kerf::cli {
 
 struct EvalOptions {
@@ -26,6 +31,22 @@ struct EvalOptions {
   int jobs = 0;                       ///< compilers side by side; 0: one per core
 };
 Status eval(const EvalOptions& options, const Environment& environment, Console& console);
+
+struct OptimizeOptions {
+  std::string task;                      ///< "": that of the run that is resumed
+  std::string target;                    ///< "": cpu, or that of the run
+  std::string device;
+  std::optional<int> evaluations;        ///< none: the default, or that of the run; 0: no limit
+  std::optional<double> seconds;         ///< likewise
+  std::optional<std::uint64_t> seed;     ///< none: drawn afresh
+  std::string search;                    ///< "": kerf
+  std::string out;                       ///< run folder; "": runs/<task>-<target>-<time>
+  std::string resume;                    ///< a run that was interrupted or is to go on
+  std::vector<std::string> set;
+  bool json = false;
+  int jobs = 0;
+};
+Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console);
 
 struct CheckOptions {
   std::string task;
@@ -74,5 +95,11 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> options;  ///< keys with a dot
 };
 Result<Settings> parse_settings(const std::vector<std::string>& texts);
+
+/// Writes the settings (measure.*, judge.* and, where there is a search, search.*) into the options; an unknown one is an error
+/// with the nearest known.
+Status apply_settings(const Settings& settings, JudgeOptions& judge, SearchOptions* search = nullptr);
+/// Every setting by name, with its value.
+std::vector<std::pair<std::string, double>> effective_settings(JudgeOptions judge, SearchOptions search);
 
 }  // namespace kerf::cli

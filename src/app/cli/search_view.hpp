@@ -1,0 +1,49 @@
+#pragma once
+// A search as people watch it: a block that is redrawn on terminals, lines elsewhere, a summary at the end.
+
+#include <string>
+
+#include "app/cli/environment.hpp"
+#include "search/observer.hpp"
+#include "search/progress.hpp"
+
+namespace kerf::cli {
+
+/// "  12  parameter   matmul/packed   7.91x (7.70x to 8.15x)  kept: ...".
+std::string step_line(const Step& step, const Style& style);
+
+/// The lines of the block: where the search is, the best so far, the archive, what is being tried.
+std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current, const Style& style);
+
+/// What is left of the smaller budget, in seconds; negative when there is no budget or no rate yet.
+double seconds_left(const SearchProgress& progress);
+
+/// Before and after, how close to the hardware's limit, what it took.
+std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped, const Style& style);
+
+/// Shows a search as it goes; also hears the judge's notes.
+class SearchView final : public SearchObserver, public Observer {
+ public:
+  /// `live`: the stream is a terminal, the block is redrawn.
+  SearchView(Console& console, std::string title, bool live);
+  ~SearchView() override;
+
+  void on_candidate(const Step& step, const SearchProgress& progress) override;
+  void on_step(const Step& step, const SearchProgress& progress) override;
+  void on_note(const std::string& text) override;
+  void on_tier(const TierEvent& event) override;
+
+ private:
+  void draw();
+  void erase();
+
+  Console& console_;
+  std::string title_;
+  bool live_;
+  SearchProgress progress_;
+  std::string current_, tier_;
+  std::int64_t best_step_ = 0;
+  int lines_ = 0;          // of the block on the screen
+};
+
+}  // namespace kerf::cli
