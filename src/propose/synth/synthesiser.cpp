@@ -95,7 +95,10 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
                 fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
                             task.name));
   Medium medium{codegen::traits(dialect), {}, "", {}};
-  if (dialect == codegen::Dialect::cpp) medium.dialect.fast_functions = kFastFunctions;
+  if (dialect == codegen::Dialect::cpp) {
+    medium.dialect.fast_functions = kFastFunctions;
+    medium.dialect.prologue = "";  // the dialect layer includes what is needed
+  }
   medium.header = dialect == codegen::Dialect::cpp        ? "dialect/cpp.h"
                   : dialect == codegen::Dialect::opencl_c ? "dialect/opencl.h"
                                                           : "dialect/cuda.h";
