@@ -9,6 +9,7 @@ const Family& conv_family();
 const Family& direct_family();
 const Family& matmul_family();
 const Family& pointwise_family();
+const Family& pool_family();
 const Family& row_family();
 
 }  // namespace kerf::synth
