@@ -49,13 +49,13 @@ Status Judge::look(Trial& trial, int rounds, bool known, const Tier& tier) {
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
     if (shapes_[s].weight <= 0) continue;
     KERF_TRY(const bool alive, tier("quick timing", [&]() -> Result<Stop> {
-      if (s > 0) {
-        KERF_TRY(Stop stop, check_build(trial, s, s + 1));
-        if (stop) return stop;
-      }
-      KERF_TRY_VOID(context(s, trial.observer));
-      return measure_shape(trial, s, {fmt::format("glance {}", glances_), rounds, false, true});
-    }));
+               if (s > 0) {
+                 KERF_TRY(Stop stop, check_build(trial, s, s + 1));
+                 if (stop) return stop;
+               }
+               KERF_TRY_VOID(context(s, trial.observer));
+               return measure_shape(trial, s, {fmt::format("glance {}", glances_), rounds, false, true});
+             }));
     if (!alive) return {};
   }
   return {};

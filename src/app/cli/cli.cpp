@@ -29,6 +29,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf eval tasks/softmax.toml mine.cpp            judge a kernel
   kerf eval tasks/softmax.toml a.cu b.cu --json    judge several, one JSON object a line
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
+  kerf tune tasks/matmul.toml k.cl --out best.cl   find the best values of all tunables
   kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
   kerf explain softmax-cpu best                    how its winner came about
   kerf report softmax-cpu                          the same as a page to look at
@@ -54,6 +55,7 @@ struct Options {
   ExplainOptions explain;
   ReportOptions report;
   SynthOptions synth;
+  TuneCommand tune;
 };
 
 /// An option whose help reads "--shape NAME".
@@ -97,6 +99,39 @@ void define_eval(CLI::App& app, EvalOptions& options) {
   add_value(command, "--seed", options.seed, "NUMBER", "Seed of the test data; otherwise a fresh one");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
+}
+
+constexpr const char* kTuneNotes =
+    R"(Looks briefly at tuples of the kernel's tunables (checked on the smallest shape, timed without baselines), spends more time
+on the best of them, and judges the winner like 'kerf eval'.
+
+Examples:
+  kerf tune tasks/matmul.toml mine.cl --evals 40 --out tuned.cl    the same kernel with the best values as defaults
+  kerf tune tasks/softmax.toml mine.cpp --time 120 --json          within two minutes, as JSON
+  kerf tune tasks/softmax.toml mine.cpp --all 2                    every tuple, twice)";
+
+void define_tune(CLI::App& app, TuneCommand& options) {
+  auto* command = app.add_subcommand("tune", "Find the best values of a kernel's tunables");
+  command->footer(kTuneNotes);
+  add_file(command, "TASK", options.task, "The task's .toml file");
+  add_file(command, "KERNEL", options.kernel, "Kernel file with 'tune:' lines in its header");
+  add_value(command, "--target", options.target, "NAME", "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
+  add_value(command, "--device", options.device, "NAME", "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
+  add_value(command, "--evals", options.evaluations, "NUMBER", "Looks at tuples, repeated ones included (default 60)")
+      ->check(CLI::Range(1, 1000000).description(""));
+  add_value(command, "--time", options.seconds, "SECONDS", "Stop looking after this long (default: no limit)")
+      ->check(CLI::Range(0.0, 1e9).description(""));
+  add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a first look (default 3)")
+      ->check(CLI::Range(1, 1000).description(""));
+  add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")
+      ->check(CLI::Range(1, 100).description(""));
+  add_value(command, "--seed", options.seed, "NUMBER", "Seed of the search and the test data (default 1)");
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
+      ->check(CLI::Range(0, 1024).description(""));
+  add_value(command, "--set", options.set, "NAME=VALUE", "A setting (measure.max_rounds=20); may be repeated")->expected(1)->take_all();
+  command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
+  add_value(command, "--out", options.out, "FILE", "Write the kernel with the best values as defaults");
 }
 
 constexpr const char* kOptimizeNotes =
@@ -215,6 +250,7 @@ int exit_code(const Error& error) {
 
 Status dispatch(const CLI::App& app, const Options& options, const Environment& environment, Console& console) {
   if (app.got_subcommand("eval")) return eval(options.eval, environment, console);
+  if (app.got_subcommand("tune")) return tune_kernel(options.tune, environment, console);
   if (app.got_subcommand("optimize")) return optimize(options.optimize, environment, console);
   if (app.got_subcommand("check")) return check(options.check, environment, console);
   if (app.got_subcommand("tasks")) return tasks(options.tasks, environment, console);
@@ -251,6 +287,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   Options options;
   define_optimize(app, options.optimize);
   define_eval(app, options.eval);
+  define_tune(app, options.tune);
   define_others(app, options);
   define_runs(app, options);
 

@@ -80,6 +80,21 @@ struct SynthOptions {
 };
 Status synth(const SynthOptions& options, const Environment& environment, Console& console);
 
+struct TuneCommand {
+  std::string task, kernel;
+  std::string target, device, shape;  ///< "": as for eval
+  std::vector<std::string> set;       ///< settings only: the tunables are what is looked for
+  int evaluations = 60;
+  double seconds = 0;                 ///< 0: no limit
+  int rounds = 3;
+  int all = 0;                        ///< passes over the whole space instead
+  std::uint64_t seed = 1;
+  int jobs = 0;
+  bool json = false;
+  std::string out;                    ///< where the kernel with the best values goes; "": nowhere
+};
+Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console);
+
 /// The task, with its target names held to the list of targets.
 Result<Task> load_checked_task(const std::string& path);
 

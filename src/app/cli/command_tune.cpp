@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.hpp"
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "build/build.hpp"
+#include "search/tune.hpp"
+#include "search/tune_space.hpp"
+#include "task/task.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string words(const Bindings& tunables) {
+  std::string text;
+  for (const auto& [name, value] : tunables) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+std::string interval(const TimeEstimate& time) {
+  return fmt::format("{} [{} .. {}]", format_us(time.median), format_us(time.low), format_us(time.high));
+}
+
+/// One line per look, with the best so far marked.
+class Progress final : public TuneObserver {
+ public:
+  Progress(Console& console, bool silent) : console_(console), silent_(silent) {}
+
+  void on_trial(const TuneTrial& trial) override {
+    const bool leads = !trial.refused && (best_us_ == 0 || trial.score_us < best_us_);
+    if (leads) best_us_ = trial.score_us;
+    if (silent_) return;
+    const std::string what = trial.refused ? outcome_words(*trial.refused) : interval(trial.time);
+    const std::string again = trial.looks > 1 ? fmt::format("  (look {})", trial.looks) : "";
+    const Colour colour = trial.refused ? Colour::red : leads ? Colour::green : Colour::none;
+    console_.err << fmt::format("{:5}  {}  {}{}\n", trial.number, words(trial.tunables),
+                                paint(what, colour, console_.err_style), again)
+                 << std::flush;
+  }
+  void on_note(const std::string& text) override {
+    if (!silent_) console_.err << paint("   .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
+  }
+
+ private:
+  Console& console_;
+  bool silent_;
+  double best_us_ = 0;
+};
+
+json to_json(const Bindings& bindings) {
+  json object = json::object();
+  for (const auto& [name, value] : bindings) object[name] = value;
+  return object;
+}
+
+json to_json(const TimeEstimate& time) {
+  return {{"median", time.median}, {"low", time.low}, {"high", time.high}, {"samples", time.samples}};
+}
+
+json to_json(const TuneTrial& trial) {
+  json object{{"tunables", to_json(trial.tunables)},
+              {"looks", trial.looks},
+              {"outcome", trial.refused ? outcome_name(*trial.refused) : "timed"}};
+  if (trial.refused) {
+    object["gate"] = outcome_gate(*trial.refused);
+    object["message"] = printable(outcome_message(*trial.refused));
+    return object;
+  }
+  object["time_us"] = to_json(trial.time);
+  object["score_us"] = trial.score_us;
+  for (const auto& shape : trial.shapes)
+    object["shapes"].push_back(
+        {{"shape", shape.shape}, {"weight", shape.weight}, {"time_us", to_json(shape.time)}, {"us", shape.us}});
+  return object;
+}
+
+json to_json(const TuneReport& report, const Candidate& candidate) {
+  json object{{"schema", 1},
+              {"task", report.verdict.task},
+              {"kernel", candidate.name},
+              {"target", report.verdict.target},
+              {"device", report.verdict.device},
+              {"tuples", report.tuples},
+              {"looks", report.looks},
+              {"seconds", report.seconds},
+              {"complete", report.complete},
+              {"defaults", to_json(report.defaults)},
+              {"best", to_json(report.best)},
+              {"verdict", json::parse(kerf::to_json(report.verdict))},
+              {"before", nullptr},
+              {"best_by_shape", json::object()},
+              {"table", json::array()}};
+  for (const Tunable& tunable : candidate.tunables) object["tunables"][tunable.name] = tunable.values;
+  if (report.before) object["before"] = json::parse(kerf::to_json(*report.before));
+  for (const auto& [shape, best] : report.best_by_shape) object["best_by_shape"][shape] = to_json(best);
+  for (const TuneTrial& trial : report.table) object["table"].push_back(to_json(trial));
+  return object;
+}
+
+void show(const TuneReport& report, Console& console) {
+  constexpr std::size_t kRows = 12;
+  std::vector<std::vector<Cell>> rows{
+      {{"tunables"}, {"time"}, {"looks", Colour::none, true}, {"against the best", Colour::none, true}}};
+  for (const TuneTrial& trial : report.table) {
+    if (rows.size() > kRows) break;
+    if (trial.refused) {
+      rows.push_back({{words(trial.tunables)}, {outcome_words(*trial.refused), Colour::red}});
+      continue;
+    }
+    const double ratio = trial.score_us / report.table.front().score_us;
+    const Colour colour = trial.tunables == report.best ? Colour::green : Colour::none;
+    rows.push_back({{words(trial.tunables), colour},
+                    {interval(trial.time)},
+                    {std::to_string(trial.looks), Colour::none, true},
+                    {fmt::format("{:.3f}x", ratio), Colour::none, true}});
+  }
+  console.out << "\n" << table(rows, console.out_style);
+  if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
+  console.out << fmt::format("\n{} looks at {} of {:.0f} tuples in {:.1f} s{}\n\n", report.looks, report.table.size(),
+                             report.tuples, report.seconds, report.complete ? " (all that are allowed)" : "");
+  std::vector<Evaluation> verdicts;
+  if (report.before) verdicts.push_back(*report.before);
+  if (report.before) verdicts.back().candidate += " (defaults: " + words(report.defaults) + ")";
+  verdicts.push_back(report.verdict);
+  verdicts.back().candidate += " (" + words(report.best) + ")";
+  console.out << evaluation_table(verdicts, console.out_style);
+  if (const std::string failure = failure_report(report.verdict, console.out_style); !failure.empty())
+    console.out << "\n" << failure;
+  for (const auto& [shape, best] : report.best_by_shape)
+    if (best != report.best) console.out << fmt::format("shape '{}' is faster with {}\n", shape, words(best));
+}
+
+Result<Candidate> read_kernel(const TuneCommand& options) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(options.kernel, error))
+    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", options.kernel));
+  KERF_TRY(std::string source, read_file(options.kernel));
+  KERF_TRY(Candidate candidate, parse_candidate(options.kernel, std::move(source)));
+  if (!options.target.empty() && !candidate.target.empty() && options.target != candidate.target)
+    return fail(Errc::invalid_input, fmt::format("{} is written for target '{}', but --target says '{}'",
+                                                 options.kernel, candidate.target, options.target));
+  if (candidate.target.empty()) candidate.target = options.target;
+  if (candidate.target.empty())
+    candidate.target = target_for_extension(std::filesystem::path(options.kernel).extension().string());
+  if (candidate.target.empty())
+    return fail(Errc::invalid_input, fmt::format("cannot tell the target of {}: give --target, one of {}",
+                                                 options.kernel, join(target_names(), ", ")));
+  KERF_TRY_VOID(check_target_name(candidate.target));
+  return candidate;
+}
+
+}  // namespace
+
+Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console) {
+  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Candidate candidate, read_kernel(options));
+  KERF_TRY(const Settings settings, parse_settings(options.set));
+  if (!settings.tunables.empty())
+    return fail(
+        Errc::invalid_input,
+        fmt::format("--set {0}=...: tuning chooses the tunables; remove values from the kernel's 'tune: {0}' line "
+                    "to leave them out",
+                    settings.tunables.begin()->first));
+  JudgeOptions judge_options;
+  judge_options.seed = options.seed;
+  judge_options.only_shape = options.shape;
+  judge_options.cache = environment.cache;
+  KERF_TRY_VOID(apply_settings(settings, judge_options));
+
+  const auto sandbox = make_sandbox();
+  const TargetContext context = make_context(environment, *sandbox, options.jobs);
+  BuildCache builds(environment.cache.empty() ? std::filesystem::path() : environment.cache / "builds");
+  KERF_TRY(Target target, make_target(candidate.target, context, options.device));
+  std::optional<Target> cpp;
+  if (task.cpp && candidate.target != kCppReferenceTarget) {
+    KERF_TRY(cpp, make_target(kCppReferenceTarget, context));
+  }
+  SystemClock clock;
+  const JudgeTools tools{target, cpp ? &*cpp : &target, builds, clock};
+  NullObserver silent;
+  KERF_TRY(const auto judge, Judge::open(task, tools, judge_options, silent));
+  // A header that does not fit the task is the user's to mend before anything is tuned.
+  KERF_TRY_VOID(check_against(task, candidate));
+
+  TuneOptions tuning;
+  tuning.evaluations = options.evaluations;
+  tuning.seconds = options.seconds;
+  tuning.seed = options.seed;
+  tuning.rounds = options.rounds;
+  tuning.passes = options.all;
+  tuning.jobs = options.jobs > 0 ? options.jobs : available_cores();
+  Progress progress(console, options.json);
+  KERF_TRY(const TuneReport report, tune(*judge, candidate, tuning, clock, progress));
+
+  if (options.json)
+    console.out << to_json(report, candidate).dump() << std::endl;
+  else
+    show(report, console);
+  if (options.out.empty()) return {};
+  if (!std::holds_alternative<Measurement>(report.verdict.outcome))
+    return fail(Errc::invalid_input, fmt::format("{} was not written: no tuple passes", options.out));
+  KERF_TRY(const std::string tuned, with_defaults(candidate.source, report.best));
+  KERF_TRY_VOID(write_file_atomic(options.out, tuned));
+  if (!options.json) console.out << "written to " << options.out << "\n";
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,307 @@
+#include "search/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "base/statistics.hpp"
+#include "search/tune_search.hpp"
+
+namespace kerf {
+namespace {
+
+/// Compiles what is likely to be looked at next; a new list replaces the rest of the old one.
+class CompileAhead {
+ public:
+  CompileAhead(Judge& judge, const Candidate& candidate, int threads) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this, &judge, &candidate] { work(judge, candidate); });
+  }
+  ~CompileAhead() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+  CompileAhead(const CompileAhead&) = delete;
+  CompileAhead& operator=(const CompileAhead&) = delete;
+
+  void replace(std::deque<Bindings> next) {
+    {
+      const std::lock_guard lock(mutex_);
+      next_ = std::move(next);
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  void work(Judge& judge, const Candidate& candidate) {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stop_ || !next_.empty(); });
+      if (stop_) return;
+      const Bindings tunables = std::move(next_.front());
+      next_.pop_front();
+      lock.unlock();
+      judge.prefetch(candidate, tunables);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Bindings> next_;  // guarded by mutex_
+  bool stop_ = false;          // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+TimeEstimate estimate_of(const std::vector<double>& us) {
+  const Interval interval = median_interval(us);
+  return {median(us), interval.low, interval.high, static_cast<int>(us.size())};
+}
+
+/// Weighted geometric mean; the shapes' errors are independent, so the logarithms' half widths add in squares.
+TimeEstimate combined(const std::vector<TuneTrial::Timed>& shapes) {
+  double weight = 0, centre = 0, below = 0, above = 0;
+  TimeEstimate result;
+  for (const auto& shape : shapes) {
+    weight += shape.weight;
+    centre += shape.weight * std::log(shape.time.median);
+    below += std::pow(shape.weight * std::log(shape.time.median / shape.time.low), 2);
+    above += std::pow(shape.weight * std::log(shape.time.high / shape.time.median), 2);
+    result.samples += shape.time.samples;
+  }
+  result.median = std::exp(centre / weight);
+  result.low = std::exp((centre - std::sqrt(below)) / weight);
+  result.high = std::exp((centre + std::sqrt(above)) / weight);
+  return result;
+}
+
+double quartile(const std::vector<TuneTrial::Timed>& shapes) {
+  double weight = 0, sum = 0;
+  for (const auto& shape : shapes) {
+    weight += shape.weight;
+    sum += shape.weight * std::log(quantile(shape.us, 0.25));
+  }
+  return std::exp(sum / weight);
+}
+
+class Tuning {
+ public:
+  Tuning(Judge& judge, const Candidate& candidate, const TuneSpace& space, const TuneOptions& options, Clock& clock,
+         TuneObserver& observer)
+      : judge_(judge),
+        candidate_(candidate),
+        space_(space),
+        options_(options),
+        clock_(clock),
+        observer_(observer),
+        start_(clock.now()) {}
+
+  Result<TuneReport> run() {
+    KERF_TRY(const TuneSearchResult found, search());
+    if (found.looks == 0)
+      return fail(Errc::invalid_input, candidate_.name +
+                                           ": no tuple of its tunables satisfies its requirements for every shape: " +
+                                           space_.refusal(space_.defaults()) + " (defaults)");
+    TuneReport report;
+    report.looks = found.looks;
+    report.complete = found.complete;
+    report.seconds = elapsed();
+    report.tuples = space_.tuples();
+    report.defaults = space_.bindings(space_.defaults());
+    for (const auto& [point, estimate] : found.ranking) report.table.push_back(trials_.at(point));
+    for (const auto& [point, trial] : trials_)
+      if (trial.refused) report.table.push_back(trial);
+    KERF_TRY_VOID(decide(found, report));
+    return report;
+  }
+
+ private:
+  double elapsed() const { return static_cast<double>((clock_.now() - start_).count()) / 1e9; }
+
+  Result<TuneSearchResult> search() {
+    CompileAhead ahead(judge_, candidate_, std::max(0, options_.jobs));
+    TuneSearchHooks hooks;
+    hooks.look = [&](const TunePoint& point, int rounds) { return look(point, rounds); };
+    hooks.go_on = [&] { return options_.seconds <= 0 || elapsed() < options_.seconds; };
+    hooks.soon = [&](const std::vector<TunePoint>& points) {
+      std::deque<Bindings> next;
+      for (std::size_t i = 1; i < points.size(); ++i)
+        next.push_back(space_.bindings(points[i]));  // the first is compiled by `look`
+      ahead.replace(std::move(next));
+    };
+    const TuneSearchOptions search{options_.evaluations, options_.seed, options_.rounds};
+    return options_.passes > 0 ? tune_exhaustively(space_, search, options_.passes, hooks)
+                               : tune_search(space_, search, hooks);
+  }
+
+  Result<std::optional<TuneEstimate>> look(const TunePoint& point, int rounds) {
+    TuneTrial& trial = trials_[point];
+    trial.number = ++number_;
+    ++trial.looks;
+    trial.tunables = space_.bindings(point);
+    KERF_TRY_VOID(take_samples(point, rounds, trial));
+    // On a busy machine a few rounds may say nothing: disturbed looks take longer.
+    constexpr double kDisturbed = 1.25;
+    for (int again = 0; again < 2 && !trial.refused && trial.time.high > kDisturbed * trial.time.low; ++again)
+      KERF_TRY_VOID(take_samples(point, 2 * rounds, trial));
+    observer_.on_trial(trial);
+    if (trial.refused) return std::optional<TuneEstimate>{};
+    // The interval of the median covers about four standard errors; a few rounds cannot claim to be better than 0.5 %.
+    const double width = std::log(trial.time.high / trial.time.low) / 4;
+    return std::optional<TuneEstimate>({std::log(trial.score_us), std::max(width, 0.005)});
+  }
+
+  Status take_samples(const TunePoint& point, int rounds, TuneTrial& trial) {
+    NullObserver silent;
+    KERF_TRY(const Glance glance, judge_.glance(candidate_, trial.tunables, rounds, silent));
+    trial.refused = glance.refused;
+    trial.shapes.clear();
+    if (glance.refused) return {};
+    auto& samples = samples_[point];
+    samples.resize(glance.shapes.size());
+    for (std::size_t s = 0; s < glance.shapes.size(); ++s) {
+      const auto& timed = glance.shapes[s];
+      samples[s].insert(samples[s].end(), timed.us.begin(), timed.us.end());
+      trial.shapes.push_back({timed.shape, timed.weight, estimate_of(samples[s]), samples[s]});
+    }
+    trial.time = combined(trial.shapes);
+    trial.score_us = quartile(trial.shapes);
+    return {};
+  }
+
+  /// The whole pipeline, once per tuple.
+  Result<Evaluation> judged(const TunePoint& point) {
+    if (const auto known = verdicts_.find(point); known != verdicts_.end()) return known->second;
+    observer_.on_note("judging " + label(point));
+    NullObserver silent;
+    KERF_TRY(Evaluation evaluation, judge_.evaluate(candidate_, space_.bindings(point), silent));
+    return verdicts_.emplace(point, std::move(evaluation)).first->second;
+  }
+
+  std::string label(const TunePoint& point) const {
+    std::string text;
+    for (const auto& [name, value] : space_.bindings(point))
+      text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+    return text;
+  }
+
+  static bool measured(const Evaluation& evaluation) { return std::holds_alternative<Measurement>(evaluation.outcome); }
+
+  /// The first of `order` that passes every gate, within a few tries.
+  Result<std::optional<TunePoint>> first_that_passes(const std::vector<TunePoint>& order) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 5); ++i) {
+      KERF_TRY(const Evaluation evaluation, judged(order[i]));
+      if (measured(evaluation)) return std::optional(order[i]);
+    }
+    return std::optional<TunePoint>{};
+  }
+
+  Status decide(const TuneSearchResult& found, TuneReport& report) {
+    std::vector<TunePoint> order;
+    for (const auto& [point, estimate] : found.ranking) order.push_back(point);
+    KERF_TRY(auto winner, first_that_passes(order));
+    const TunePoint defaults = space_.defaults();
+    if (!winner) {  // nothing passes: the verdict of what came closest
+      report.best = report.defaults;
+      KERF_TRY(report.verdict,
+               judged(order.empty() ? (space_.allowed(defaults) ? defaults : trials_.begin()->first) : order.front()));
+      report.best = report.verdict.tunables;
+      return {};
+    }
+    if (*winner != defaults && space_.allowed(defaults)) {
+      KERF_TRY(const Evaluation before, judged(defaults));
+      report.before = before;
+      KERF_TRY(const Evaluation after, judged(*winner));
+      if (measured(before) && time_of(before) < time_of(after)) winner = defaults;  // longer timings decide
+      if (*winner == defaults) report.before.reset();
+    }
+    KERF_TRY(report.verdict, judged(*winner));
+    report.best = space_.bindings(*winner);
+    return decide_by_shape(found, *winner, report);
+  }
+
+  static double time_of(const Evaluation& evaluation) {
+    double weight = 0, sum = 0;
+    for (const auto& shape : std::get<Measurement>(evaluation.outcome).shapes) {
+      weight += shape.weight;
+      sum += shape.weight * std::log(shape.time.median);
+    }
+    return weight > 0 ? sum / weight : 0;
+  }
+
+  /// A shape gets its own tuple where that is faster beyond the noise of both.
+  Status decide_by_shape(const TuneSearchResult& found, const TunePoint& winner, TuneReport& report) {
+    const TuneTrial& overall = trials_.at(winner);
+    for (std::size_t s = 0; s < overall.shapes.size(); ++s) {
+      const auto& reference = overall.shapes[s];
+      report.best_by_shape[reference.shape] = report.best;
+      if (overall.shapes.size() < 2) continue;
+      std::vector<std::pair<double, TunePoint>> faster;
+      for (const auto& [point, estimate] : found.ranking) {
+        const TimeEstimate& time = trials_.at(point).shapes[s].time;
+        if (point != winner && time.high < reference.time.low) faster.emplace_back(time.median, point);
+      }
+      std::sort(faster.begin(), faster.end());
+      std::vector<TunePoint> order;
+      for (auto& [us, point] : faster) order.push_back(std::move(point));
+      KERF_TRY(const auto own, first_that_passes(order));
+      if (own) report.best_by_shape[reference.shape] = space_.bindings(*own);
+    }
+    return {};
+  }
+
+  Judge& judge_;
+  const Candidate& candidate_;
+  const TuneSpace& space_;
+  const TuneOptions& options_;
+  Clock& clock_;
+  TuneObserver& observer_;
+  Nanoseconds start_;
+  int number_ = 0;
+  std::map<TunePoint, TuneTrial> trials_;
+  std::map<TunePoint, std::vector<std::vector<double>>> samples_;  // per shape, all looks
+  std::map<TunePoint, Evaluation> verdicts_;
+};
+
+}  // namespace
+
+Result<TuneReport> tune(Judge& judge, const Candidate& candidate, const TuneOptions& options, Clock& clock,
+                        TuneObserver& observer) {
+  KERF_TRY(const TuneSpace space, TuneSpace::make(candidate, judge.shapes(), judge.target().device->facts()));
+  return Tuning(judge, candidate, space, options, clock, observer).run();
+}
+
+Evaluation to_record(const TuneTrial& trial, const Evaluation& like) {
+  Evaluation record;
+  record.task = like.task;
+  record.task_id = like.task_id;
+  record.target = like.target;
+  record.device = like.device;
+  record.candidate = like.candidate;
+  record.candidate_id = like.candidate_id;
+  record.toolchain = like.toolchain;
+  record.seed = like.seed;
+  record.tunables = trial.tunables;
+  record.notes = {"short look while tuning, not a verdict: checked on the smallest shape, timed without baselines"};
+  if (trial.refused) {
+    record.outcome = *trial.refused;
+    return record;
+  }
+  Measurement measurement;
+  for (const auto& shape : trial.shapes) {
+    ShapeMeasurement measured;
+    measured.shape = shape.shape;
+    measured.weight = shape.weight;
+    measured.time = shape.time;
+    measurement.shapes.push_back(std::move(measured));
+  }
+  record.outcome = std::move(measurement);
+  return record;
+}
+
+}  // namespace kerf

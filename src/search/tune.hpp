@@ -1,0 +1,73 @@
+#pragma once
+// Tuning: which values of a candidate's tunables are the fastest on this device.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "model/candidate.hpp"
+#include "search/evaluate.hpp"
+#include "search/observer.hpp"
+
+namespace kerf {
+
+struct TuneOptions {
+  int evaluations = 60;  ///< looks at tuples, repeated ones included
+  double seconds = 0;    ///< 0: no limit; the verdicts at the end are not counted
+  std::uint64_t seed = 1;
+  int rounds = 3;  ///< timed batches of a first look
+  int passes = 0;  ///< above 0: every allowed tuple, this many times, whatever `evaluations` says
+  int jobs = 1;    ///< compilers side by side, beside the one who looks
+};
+
+/// All that is known of one tuple. From short looks: never a verdict.
+struct TuneTrial {
+  int number = 0;  ///< of the latest look at it, from 1
+  int looks = 0;
+  Bindings tunables;
+  std::optional<Outcome> refused;  ///< set: it does not pass
+  struct Timed {
+    std::string shape;
+    double weight = 1;
+    TimeEstimate time;
+    std::vector<double> us;  ///< the samples behind it
+  };
+  std::vector<Timed> shapes;  ///< per timed shape, all looks together; empty when it is refused
+  TimeEstimate time;          ///< weighted geometric mean over the shapes
+  double score_us = 0;  ///< what decides: the same of the lower quartiles, because disturbances only ever slow down
+};
+
+/// Calls come from the thread that tunes.
+class TuneObserver {
+ public:
+  virtual ~TuneObserver() = default;
+  virtual void on_trial(const TuneTrial& trial) = 0;  ///< after every look; whoever keeps records keeps it
+  virtual void on_note(const std::string& text) = 0;
+};
+
+struct TuneReport {
+  std::vector<TuneTrial> table;      ///< one entry per tuple: the measured ones by time, then the refused ones
+  Bindings defaults, best;           ///< the best is one of the table that passed every gate
+  Evaluation verdict;                ///< of the best: the whole pipeline
+  std::optional<Evaluation> before;  ///< of the defaults, when they are not the best
+  std::map<std::string, Bindings> best_by_shape;  ///< per timed shape; each passed every gate
+  int looks = 0;
+  double seconds = 0;
+  double tuples = 0;      ///< of the space, allowed or not
+  bool complete = false;  ///< every allowed tuple was looked at
+};
+
+/// Looks at tuples within the budget, then takes the winners through the whole pipeline. An error when there is nothing
+/// to tune, no tuple satisfies the requirements, or the environment fails; when no tuple passes, `verdict` says why.
+/// Deterministic in the seed up to the noise of the timings.
+Result<TuneReport> tune(Judge& judge, const Candidate& candidate, const TuneOptions& options, Clock& clock,
+                        TuneObserver& observer);
+
+/// A trial in the form that run stores keep (stage "tune"): the identity of `like`, an evaluation of the same
+/// candidate. Its notes say that it is not a verdict, and it has no speedup.
+Evaluation to_record(const TuneTrial& trial, const Evaluation& like);
+
+}  // namespace kerf

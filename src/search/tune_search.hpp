@@ -1,0 +1,51 @@
+#pragma once
+// Where to look next in a space of tunables: start, improve, decide. Knows nothing of kernels, so it can be replayed on
+// recorded times.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "search/tune_space.hpp"
+
+namespace kerf {
+
+struct TuneSearchOptions {
+  int evaluations = 60;  ///< looks, repeated ones included
+  std::uint64_t seed = 1;
+  int rounds = 3;  ///< timed batches of a first look; each rung of the halving doubles them
+};
+
+/// What is known of a tuple after all looks at it so far.
+struct TuneEstimate {
+  double log_us = 0;  ///< logarithm of its time
+  double error = 0;   ///< standard error of that
+};
+
+/// Borrowed for the call.
+struct TuneSearchHooks {
+  /// Looks at a tuple (again); none when it is refused.
+  std::function<Result<std::optional<TuneEstimate>>(const TunePoint& point, int rounds)> look;
+  std::function<bool()> go_on;                                     ///< false: time is up
+  std::function<void(const std::vector<TunePoint>& points)> soon;  ///< likely next, for compiling ahead
+};
+
+struct TuneSearchResult {
+  std::vector<std::pair<TunePoint, TuneEstimate>> ranking;  ///< what was measured, best first
+  int looks = 0;
+  bool complete = false;  ///< every allowed tuple was looked at
+};
+
+/// 1. The defaults, then tuples far from each other. 2. The tuple with the largest expected gain under a model of those
+/// seen, in turn among all and among the neighbours of the best. 3. Successive halving: the best are timed again, the
+/// better half of them twice as long, until one is left.
+Result<TuneSearchResult> tune_search(const TuneSpace& space, const TuneSearchOptions& options,
+                                     const TuneSearchHooks& hooks);
+
+/// Every allowed tuple, `passes` times, each pass in another random order: the whole landscape, for spaces that are
+/// small enough. An error when there are more than a few thousand tuples.
+Result<TuneSearchResult> tune_exhaustively(const TuneSpace& space, const TuneSearchOptions& options, int passes,
+                                           const TuneSearchHooks& hooks);
+
+}  // namespace kerf
