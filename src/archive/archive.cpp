@@ -143,10 +143,9 @@ Decision Archive::place(const Elite& newcomer) {
   if (victim == members.rend()) {
     const Elite& last = members.back();
     const bool slower = beats(last.fitness, newcomer.fitness);
-    decision.sentence =
-        fmt::format("not kept: {} as step {}, {} in its full cell {}",
-                    factor_text(factor_between(newcomer.fitness, last.fitness)), last.step,
-                    slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
+    decision.sentence = fmt::format(
+        "not kept: {} as step {}, {} in its full cell {}", factor_text(factor_between(newcomer.fitness, last.fitness)),
+        last.step, slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
     return decision;
   }
   const Elite out = *victim;
@@ -155,7 +154,8 @@ Decision Archive::place(const Elite& newcomer) {
   decision.replaced = {out.step};
   decision.sentence = fmt::format("kept: {} as step {}, which it replaces",
                                   factor_text(factor_between(newcomer.fitness, out.fitness)), out.step);
-  if (out.step != front.step) decision.sentence += fmt::format("; {} as step {}, the best of its cell", against, front.step);
+  if (out.step != front.step)
+    decision.sentence += fmt::format("; {} as step {}, the best of its cell", against, front.step);
   return decision;
 }
 

@@ -16,13 +16,13 @@ namespace kerf {
 using Cell = std::vector<int>;
 inline constexpr int kDimensions = 3;
 inline constexpr int kLevels = 4;
-std::string_view dimension_name(int dimension);   ///< "memory", "compute", "parallelism"; stored
-std::string cell_text(const Cell& cell);          ///< "memory 1, compute 0, parallelism 2"
+std::string_view dimension_name(int dimension);  ///< "memory", "compute", "parallelism"; stored
+std::string cell_text(const Cell& cell);         ///< "memory 1, compute 0, parallelism 2"
 
 /// How good an evaluation is: first how far it came, then how fast. Ordered by (rung, log_speedup).
 struct Fitness {
-  int rung = 0;              ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
-  double log_speedup = 0;    ///< against the strongest baseline; 0 unless measured
+  int rung = 0;                 ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
+  double log_speedup = 0;       ///< against the strongest baseline; 0 unless measured
   double below = 0, above = 0;  ///< distance to the ends of its 95 % interval, both >= 0
 
   bool measured() const;
@@ -47,8 +47,8 @@ struct Elite {
 /// One edge of the family tree, whatever became of the child.
 struct Transition {
   std::int64_t parent = 0, child = 0;
-  Cell from, to;             ///< `to` is empty when the child was not measured
-  double gain = 0;           ///< log of child over parent; 0 unless both were measured
+  Cell from, to;    ///< `to` is empty when the child was not measured
+  double gain = 0;  ///< log of child over parent; 0 unless both were measured
   bool measured = false;
   bool kept = false;
 };
@@ -56,15 +56,15 @@ struct Transition {
 /// What became of a newcomer, and why.
 struct Decision {
   bool kept = false;
-  bool new_cell = false;     ///< the first one in its cell
-  bool new_best = false;     ///< faster than everything before, beyond the noise (or the first that was measured)
+  bool new_cell = false;  ///< the first one in its cell
+  bool new_best = false;  ///< faster than everything before, beyond the noise (or the first that was measured)
   std::vector<std::int64_t> replaced;
-  std::string sentence;      ///< for people: "kept: 1.31 times step 12 (1.24 to 1.38), which it replaces"
+  std::string sentence;  ///< for people: "kept: 1.31 times step 12 (1.24 to 1.38), which it replaces"
 };
 
 struct ArchiveOptions {
-  int keep = 3;              ///< elites per cell
-  bool noise_aware = true;   ///< false: any larger speedup replaces (the published rule)
+  int keep = 3;             ///< elites per cell
+  bool noise_aware = true;  ///< false: any larger speedup replaces (the published rule)
 };
 
 /// A newcomer, borrowed for the call.
@@ -72,7 +72,7 @@ struct Newcomer {
   std::int64_t step = 0;
   const std::vector<std::int64_t>& parents;
   const Evaluation& evaluation;
-  const Cell& cell;          ///< empty unless measured
+  const Cell& cell;  ///< empty unless measured
 };
 
 /// Not thread-safe. A pure function of the newcomers in their order, so replaying a run rebuilds it.
@@ -85,9 +85,9 @@ class Archive {
 
   /// Elites by cell, best first.
   const std::map<Cell, std::vector<Elite>>& cells() const { return cells_; }
-  std::vector<Elite> elites() const;                 ///< of all cells, best first
-  const Elite* find(std::int64_t step) const;        ///< null when it is not an elite
-  const Elite* best() const;                         ///< the largest speedup; null while empty
+  std::vector<Elite> elites() const;           ///< of all cells, best first
+  const Elite* find(std::int64_t step) const;  ///< null when it is not an elite
+  const Elite* best() const;                   ///< the largest speedup; null while empty
   const std::vector<Transition>& transitions() const { return transitions_; }
 
  private:
@@ -96,7 +96,7 @@ class Archive {
 
   ArchiveOptions options_;
   std::map<Cell, std::vector<Elite>> cells_;
-  std::map<std::int64_t, Elite> measured_;           // every measured step, elite or not: parents of transitions
+  std::map<std::int64_t, Elite> measured_;  // every measured step, elite or not: parents of transitions
   std::vector<Transition> transitions_;
 };
 

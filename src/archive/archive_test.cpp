@@ -33,10 +33,14 @@ struct Inserter {
 };
 
 TEST(Fitness, OrdersOutcomesBeforeSpeed) {
-  const std::vector<Evaluation> ladder{failed(Rejected{"static", ""}), failed(BuildFailed{"", ""}), failed(Crashed{"", ""}),
-                                       failed(TimedOut{"", ""}), failed(WrongResult{"", "", std::nullopt}), measured(0.01), measured(3)};
-  for (std::size_t i = 1; i < ladder.size(); ++i)
-    EXPECT_TRUE(fitness_of(ladder[i - 1]) < fitness_of(ladder[i])) << i;
+  const std::vector<Evaluation> ladder{failed(Rejected{"static", ""}),
+                                       failed(BuildFailed{"", ""}),
+                                       failed(Crashed{"", ""}),
+                                       failed(TimedOut{"", ""}),
+                                       failed(WrongResult{"", "", std::nullopt}),
+                                       measured(0.01),
+                                       measured(3)};
+  for (std::size_t i = 1; i < ladder.size(); ++i) EXPECT_TRUE(fitness_of(ladder[i - 1]) < fitness_of(ladder[i])) << i;
 }
 
 TEST(Fitness, ComparesTwoMeasurementsWithTheNoiseOfBoth) {

@@ -24,7 +24,9 @@ Descriptors conclude(const Evidence& evidence, std::string from) {
   return descriptors;
 }
 
-bool is_ptx(const std::string& text) { return text.find(".entry") != std::string::npos && text.find(".target") != std::string::npos; }
+bool is_ptx(const std::string& text) {
+  return text.find(".entry") != std::string::npos && text.find(".target") != std::string::npos;
+}
 
 }  // namespace
 

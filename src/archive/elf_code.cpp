@@ -57,7 +57,8 @@ std::optional<ElfCode> read_elf_code(std::string_view object) {
       const auto relocation = read<Elf64_Rela>(relocations, at);
       const auto symbol = read<Elf64_Sym>(symbols, ELF64_R_SYM(relocation->r_info) * sizeof(Elf64_Sym));
       if (symbol)
-        if (std::string name = text_at(strings, symbol->st_name); !name.empty()) code.slots[relocation->r_offset] = std::move(name);
+        if (std::string name = text_at(strings, symbol->st_name); !name.empty())
+          code.slots[relocation->r_offset] = std::move(name);
     }
   }
   if (code.sections.empty()) return std::nullopt;

@@ -31,13 +31,14 @@ struct Evidence {
 /// One innermost loop, as instruction scanners sum it up.
 struct LoopFacts {
   int fma = 0, add = 0, maximum = 0, divide = 0, exponential = 0, loads = 0;
-  int carried = 0;    ///< floating-point values that live from one turn to the next: accumulators
+  int carried = 0;  ///< floating-point values that live from one turn to the next: accumulators
 };
 
 /// Compute levels that follow from loops: online or streaming sums (2), register tiles of accumulators (3).
 void judge_loops(const std::vector<LoopFacts>& loops, int tile_accumulators, Evidence& evidence);
 
-Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidate& candidate, const Bindings& constants);
+Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidate& candidate,
+                  const Bindings& constants);
 Evidence scan_tokens(const Candidate& candidate, const Bindings& constants);
 /// False when the bytes are not a shared object for x86-64.
 bool scan_object_code(std::string_view bytes, Evidence& evidence);

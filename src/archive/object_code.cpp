@@ -13,8 +13,8 @@
 namespace kerf {
 namespace {
 
-constexpr int kTileAccumulators = 6;        // of 16 or 32 vector registers
-constexpr std::int64_t kTileBytes = 1024;   // a stack frame of this size holds a tile
+constexpr int kTileAccumulators = 6;       // of 16 or 32 vector registers
+constexpr std::int64_t kTileBytes = 1024;  // a stack frame of this size holds a tile
 
 bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -39,23 +39,26 @@ bool is_stack(const x86_op_mem& memory) {
 
 struct Instruction {
   std::uint64_t address = 0;
-  std::string name;                       // without "v" and "lock "
-  std::uint64_t target = 0;               // of a direct jump or call
-  std::string callee;                     // of a call to another object
+  std::string name;          // without "v" and "lock "
+  std::uint64_t target = 0;  // of a direct jump or call
+  std::string callee;        // of a call to another object
   bool jump = false, packed = false, memory = false, stack = false, locked = false;
-  int bytes = 0;                          // widest vector register
-  std::vector<std::string> written, read; // floating-point values: vector registers and stack slots
+  int bytes = 0;                           // widest vector register
+  std::vector<std::string> written, read;  // floating-point values: vector registers and stack slots
 };
 
 bool is_packed(std::string_view name) {
-  return name.ends_with("ps") || name.ends_with("pd") || starts(name, "mov") || starts(name, "p") || contains(name, "dq");
+  return name.ends_with("ps") || name.ends_with("pd") || starts(name, "mov") || starts(name, "p") ||
+         contains(name, "dq");
 }
 bool is_scalar(std::string_view name) { return name.ends_with("ss") || name.ends_with("sd"); }
 
 /// Whether the first operand is read as well as written.
 bool accumulates(std::string_view name, bool vex, std::size_t operands) {
   if (starts(name, "fmadd") || starts(name, "fmsub") || starts(name, "fnm")) return true;
-  if (vex || starts(name, "mov") || starts(name, "cvt") || starts(name, "sqrt") || starts(name, "rsqrt") || starts(name, "rcp")) return false;
+  if (vex || starts(name, "mov") || starts(name, "cvt") || starts(name, "sqrt") || starts(name, "rsqrt") ||
+      starts(name, "rcp"))
+    return false;
   return operands >= 2;
 }
 
@@ -96,7 +99,8 @@ Instruction translate(const cs_insn& raw) {
     if (!first || accumulates(name, vex, x86.op_count)) one.read.push_back(value);
   }
   // xor r, r makes a zero: it reads nothing.
-  if ((starts(name, "xorp") || starts(name, "pxor")) && one.read.size() >= 2 && one.read[one.read.size() - 1] == one.read[one.read.size() - 2])
+  if ((starts(name, "xorp") || starts(name, "pxor")) && one.read.size() >= 2 &&
+      one.read[one.read.size() - 1] == one.read[one.read.size() - 2])
     one.read.clear();
   one.packed = vector && is_packed(name) && !is_scalar(name);
   return one;
@@ -118,12 +122,14 @@ std::vector<Instruction> disassemble(csh engine, const CodeSection& section, con
     }
     Instruction one = translate(*raw);
     const cs_x86& x86 = raw->detail->x86;
-    if ((one.name == "call" || one.name == "jmp" || one.name == "bnd jmp") && x86.op_count == 1 && x86.operands[0].type == X86_OP_MEM &&
-        x86.operands[0].mem.base == X86_REG_RIP)
-      if (const auto slot = code.slots.find(raw->address + raw->size + static_cast<std::uint64_t>(x86.operands[0].mem.disp)); slot != code.slots.end())
+    if ((one.name == "call" || one.name == "jmp" || one.name == "bnd jmp") && x86.op_count == 1 &&
+        x86.operands[0].type == X86_OP_MEM && x86.operands[0].mem.base == X86_REG_RIP)
+      if (const auto slot =
+              code.slots.find(raw->address + raw->size + static_cast<std::uint64_t>(x86.operands[0].mem.disp));
+          slot != code.slots.end())
         one.callee = slot->second;
-    if (one.name == "sub" && x86.op_count == 2 && x86.operands[0].type == X86_OP_REG && x86.operands[0].reg == X86_REG_RSP &&
-        x86.operands[1].type == X86_OP_IMM)
+    if (one.name == "sub" && x86.op_count == 2 && x86.operands[0].type == X86_OP_REG &&
+        x86.operands[0].reg == X86_REG_RSP && x86.operands[1].type == X86_OP_IMM)
       one.name = "frame", one.target = static_cast<std::uint64_t>(x86.operands[1].imm);
     found.push_back(std::move(one));
   }
@@ -139,7 +145,8 @@ std::map<std::uint64_t, std::string> read_stubs(csh engine, const ElfCode& code)
     std::uint64_t begin = section.address;
     for (const Instruction& one : disassemble(engine, section, code)) {
       if (one.address >= begin + 16) begin = one.address;
-      if (!one.callee.empty()) stubs[one.address & ~std::uint64_t{15}] = stubs[one.address & ~std::uint64_t{7}] = one.callee;
+      if (!one.callee.empty())
+        stubs[one.address & ~std::uint64_t{15}] = stubs[one.address & ~std::uint64_t{7}] = one.callee;
     }
   }
   return stubs;
@@ -154,10 +161,13 @@ LoopFacts sum_up(const std::vector<Instruction>& code, std::size_t begin, std::s
     const std::string& name = one.name;
     if (starts(name, "fmadd") || starts(name, "fmsub") || starts(name, "fnm")) ++loop.fma;
     if (starts(name, "addp") || starts(name, "adds")) ++loop.add;
-    if (starts(name, "maxp") || starts(name, "maxs") || starts(name, "blendv") || starts(name, "cmp") || starts(name, "comis")) ++loop.maximum;
+    if (starts(name, "maxp") || starts(name, "maxs") || starts(name, "blendv") || starts(name, "cmp") ||
+        starts(name, "comis"))
+      ++loop.maximum;
     if (starts(name, "divp") || starts(name, "divs")) ++loop.divide;
     if (contains(one.callee, "exp")) ++loop.exponential;
-    convert |= starts(name, "cvtps2dq") || starts(name, "cvttps2dq") || starts(name, "round") || starts(name, "rndscale") || starts(name, "cvtss2si");
+    convert |= starts(name, "cvtps2dq") || starts(name, "cvttps2dq") || starts(name, "round") ||
+               starts(name, "rndscale") || starts(name, "cvtss2si");
     shift |= starts(name, "pslld") || starts(name, "psllq") || starts(name, "scalef");
     if (one.memory && !one.stack && one.bytes > 0) ++loop.loads;
     for (const auto& used : one.read)
@@ -185,14 +195,18 @@ struct Counter {
     if (starts(name, "prefetch")) ++seen["prefetches"];
     if (starts(name, "movnt")) ++seen["streaming_stores"];
     if (starts(name, "tdp") || contains(name, "dpbf16") || starts(name, "pdpbusd")) ++seen["matrix_instructions"];
-    if (starts(name, "extractf") || starts(name, "extracti") || starts(name, "perm") || starts(name, "hadd") || starts(name, "shufp") ||
-        starts(name, "shuff") || starts(name, "unpck") || starts(name, "movhl") || starts(name, "movshdup"))
+    if (starts(name, "extractf") || starts(name, "extracti") || starts(name, "perm") || starts(name, "hadd") ||
+        starts(name, "shufp") || starts(name, "shuff") || starts(name, "unpck") || starts(name, "movhl") ||
+        starts(name, "movshdup"))
       ++seen["lane_exchanges"];
     if (one.locked || starts(name, "cmpxchg")) ++seen["atomics"];
-    if (name == "frame") seen["frame_bytes"] = std::max<std::int64_t>(seen["frame_bytes"], static_cast<std::int64_t>(one.target));
-    if (one.callee == "GOMP_parallel" || contains(one.callee, "kmpc_fork_call") || starts(one.callee, "GOMP_parallel_")) ++seen["parallel_regions"];
-    if (starts(one.callee, "GOMP_barrier") || starts(one.callee, "GOMP_critical") || starts(one.callee, "GOMP_atomic") ||
-        starts(one.callee, "GOMP_single") || contains(one.callee, "kmpc_barrier") || contains(one.callee, "kmpc_critical") ||
+    if (name == "frame")
+      seen["frame_bytes"] = std::max<std::int64_t>(seen["frame_bytes"], static_cast<std::int64_t>(one.target));
+    if (one.callee == "GOMP_parallel" || contains(one.callee, "kmpc_fork_call") || starts(one.callee, "GOMP_parallel_"))
+      ++seen["parallel_regions"];
+    if (starts(one.callee, "GOMP_barrier") || starts(one.callee, "GOMP_critical") ||
+        starts(one.callee, "GOMP_atomic") || starts(one.callee, "GOMP_single") ||
+        contains(one.callee, "kmpc_barrier") || contains(one.callee, "kmpc_critical") ||
         contains(one.callee, "kmpc_reduce"))
       ++seen["barriers"];
   }
@@ -210,10 +224,12 @@ void conclude(Evidence& evidence) {
   if (seen["fma"] > 0 && seen["parallel_regions"] <= 1) evidence.add(kCompute, 1, "one pass with fused multiply-adds");
   if (seen["matrix_instructions"] > 0) evidence.add(kCompute, 3, "matrix instructions");
   if (seen["parallel_regions"] > 0) evidence.add(kParallelism, 1, "a team of threads");
-  if (seen["parallel_regions"] > 0 && seen["lane_exchanges"] > 0) evidence.add(kParallelism, 2, "threads, and lanes that exchange values");
+  if (seen["parallel_regions"] > 0 && seen["lane_exchanges"] > 0)
+    evidence.add(kParallelism, 2, "threads, and lanes that exchange values");
   if (seen["barriers"] > 0) evidence.add(kParallelism, 3, "threads meet at barriers or critical sections");
   if (seen["atomics"] > 0) evidence.add(kParallelism, 3, "atomic updates");
-  if (seen["parallel_regions"] > 1) evidence.add(kParallelism, 3, fmt::format("{} parallel regions, one after another", seen["parallel_regions"]));
+  if (seen["parallel_regions"] > 1)
+    evidence.add(kParallelism, 3, fmt::format("{} parallel regions, one after another", seen["parallel_regions"]));
 }
 
 }  // namespace
@@ -233,15 +249,18 @@ bool scan_object_code(std::string_view bytes, Evidence& evidence) {
     for (std::size_t i = 0; i < instructions.size(); ++i) {
       at[instructions[i].address] = i;
       if (instructions[i].name == "call" && instructions[i].callee.empty())
-        if (const auto stub = stubs.find(instructions[i].target); stub != stubs.end()) instructions[i].callee = stub->second;
+        if (const auto stub = stubs.find(instructions[i].target); stub != stubs.end())
+          instructions[i].callee = stub->second;
     }
     std::vector<std::pair<std::size_t, std::size_t>> ranges;
     for (std::size_t i = 0; i < instructions.size(); ++i)
       if (instructions[i].jump && instructions[i].target != 0 && instructions[i].target <= instructions[i].address)
-        if (const auto begin = at.find(instructions[i].target); begin != at.end()) ranges.emplace_back(begin->second, i + 1);
+        if (const auto begin = at.find(instructions[i].target); begin != at.end())
+          ranges.emplace_back(begin->second, i + 1);
     std::vector<bool> in_loop(instructions.size(), false);
     for (const auto& range : ranges) {
-      std::fill(in_loop.begin() + static_cast<std::ptrdiff_t>(range.first), in_loop.begin() + static_cast<std::ptrdiff_t>(range.second), true);
+      std::fill(in_loop.begin() + static_cast<std::ptrdiff_t>(range.first),
+                in_loop.begin() + static_cast<std::ptrdiff_t>(range.second), true);
       const bool inner = std::none_of(ranges.begin(), ranges.end(), [&](const auto& other) {
         return other != range && other.first >= range.first && other.second <= range.second;
       });

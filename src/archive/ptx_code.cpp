@@ -15,9 +15,9 @@ namespace {
 constexpr int kTileAccumulators = 16;
 
 struct Instruction {
-  std::string opcode;                    // "ld.global.nc.v4.f32"
+  std::string opcode;                      // "ld.global.nc.v4.f32"
   std::vector<std::string> written, read;  // registers
-  std::string target;                    // of a branch
+  std::string target;                      // of a branch
 };
 
 struct Body {
@@ -59,8 +59,8 @@ Instruction parse(std::string_view line) {
     return instruction;
   }
   // The first operand is written, unless the instruction only stores or compares memory.
-  const bool stores = starts(instruction.opcode, "st.") || starts(instruction.opcode, "red") || starts(instruction.opcode, "bar") ||
-                      starts(instruction.opcode, "cp.");
+  const bool stores = starts(instruction.opcode, "st.") || starts(instruction.opcode, "red") ||
+                      starts(instruction.opcode, "bar") || starts(instruction.opcode, "cp.");
   std::size_t split_at = 0;
   if (!stores) {
     int depth = 0;
@@ -73,7 +73,8 @@ Instruction parse(std::string_view line) {
     for (const auto& one : instruction.written)  // "ld" through an address in the first operand does not exist
       (void)one;
   }
-  for (auto& used : registers(operands.substr(std::min(split_at, operands.size())))) instruction.read.push_back(std::move(used));
+  for (auto& used : registers(operands.substr(std::min(split_at, operands.size()))))
+    instruction.read.push_back(std::move(used));
   return instruction;
 }
 
@@ -121,7 +122,8 @@ LoopFacts sum_up(const Body& body, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const Instruction& one = body.code[i];
     const std::string& op = one.opcode;
-    const bool floating = has(op, "f32") || has(op, "f64") || has(op, "f16") || has(op, "f16x2") || has(op, "bf16") || has(op, "bf16x2");
+    const bool floating =
+        has(op, "f32") || has(op, "f64") || has(op, "f16") || has(op, "f16x2") || has(op, "bf16") || has(op, "bf16x2");
     if (starts(op, "fma") && floating) ++loop.fma;
     if (starts(op, "add") && floating) ++loop.add;
     if ((starts(op, "max") || starts(op, "min") || starts(op, "selp")) && floating) ++loop.maximum;
@@ -155,7 +157,8 @@ std::vector<LoopFacts> innermost_loops(const Body& body) {
 
 }  // namespace
 
-Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidate& candidate, const Bindings& constants) {
+Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidate& candidate,
+                  const Bindings& constants) {
   Evidence evidence;
   std::set<std::string> entries;
   for (const Launch& launch : candidate.plan.launches) entries.insert(launch.kernel);
@@ -170,10 +173,13 @@ Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidat
         seen["vector_lanes"] = std::max<std::int64_t>(seen["vector_lanes"], lanes);
         ++seen["global_accesses"];
       }
-      if ((starts(op, "ld.") || starts(op, "st.") || starts(op, "ldmatrix")) && (has(op, "shared") || has(op, "shared::cta"))) ++seen["shared_accesses"];
+      if ((starts(op, "ld.") || starts(op, "st.") || starts(op, "ldmatrix")) &&
+          (has(op, "shared") || has(op, "shared::cta")))
+        ++seen["shared_accesses"];
       if (starts(op, "cp.async") || starts(op, "prefetch") || starts(op, "mbarrier")) ++seen["async_copies"];
       if (starts(op, "fma.")) ++seen["fma"];
-      if (starts(op, "mma") || starts(op, "wmma.mma") || starts(op, "wgmma.mma") || starts(op, "tcgen05.mma")) ++seen["matrix_instructions"];
+      if (starts(op, "mma") || starts(op, "wmma.mma") || starts(op, "wgmma.mma") || starts(op, "tcgen05.mma"))
+        ++seen["matrix_instructions"];
       if (starts(op, "bar.") || starts(op, "barrier.sync") || starts(op, "barrier.cta")) ++seen["barriers"];
       if (starts(op, "shfl") || starts(op, "redux") || starts(op, "vote") || starts(op, "match")) ++seen["shuffles"];
       if ((starts(op, "atom") || starts(op, "red.")) && !has(op, "shared")) ++seen["global_atomics"];
@@ -188,17 +194,20 @@ Evidence scan_ptx(std::string_view ptx, const Artifact& artifact, const Candidat
       seen["spill_bytes"] = std::max<std::int64_t>(seen["spill_bytes"], kernel.local_bytes);
     }
   for (const Launch& launch : candidate.plan.launches)
-    if (const auto bytes = launch.shared_bytes.evaluate(constants)) seen["dynamic_shared_bytes"] = std::max(seen["dynamic_shared_bytes"], *bytes);
+    if (const auto bytes = launch.shared_bytes.evaluate(constants))
+      seen["dynamic_shared_bytes"] = std::max(seen["dynamic_shared_bytes"], *bytes);
   seen["launches"] = static_cast<std::int64_t>(candidate.plan.launches.size());
   judge_loops(loops, kTileAccumulators, evidence);
 
-  if (seen["vector_lanes"] > 1) evidence.add(kMemory, 1, fmt::format("global accesses of {} elements", seen["vector_lanes"]));
+  if (seen["vector_lanes"] > 1)
+    evidence.add(kMemory, 1, fmt::format("global accesses of {} elements", seen["vector_lanes"]));
   if (seen["shared_accesses"] > 0) {
     evidence.add(kMemory, 2, "tiles in shared memory");
     if (seen["accumulators"] >= kTileAccumulators) evidence.add(kMemory, 3, "tiles in shared memory and in registers");
   }
   if (seen["async_copies"] > 0) evidence.add(kMemory, 3, "asynchronous copies or prefetches");
-  if (seen["matrix_instructions"] > 0 && seen["shared_accesses"] > 0) evidence.add(kMemory, 3, "tiles in shared memory and in matrix fragments");
+  if (seen["matrix_instructions"] > 0 && seen["shared_accesses"] > 0)
+    evidence.add(kMemory, 3, "tiles in shared memory and in matrix fragments");
   if (seen["fma"] > 0 && seen["launches"] <= 1) evidence.add(kCompute, 1, "one pass with fused multiply-adds");
   if (seen["matrix_instructions"] > 0) evidence.add(kCompute, 3, "matrix instructions");
   if (seen["barriers"] > 0) evidence.add(kParallelism, 1, "threads of a block meet at barriers");

@@ -11,9 +11,12 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 std::size_t literal_end(std::string_view text, std::size_t at) {
   const char quote = text[at];
   for (std::size_t i = at + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') ++i;
-    else if (text[i] == quote) return i + 1;
-    else if (text[i] == '\n') return i;
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == quote)
+      return i + 1;
+    else if (text[i] == '\n')
+      return i;
   }
   return text.size();
 }
@@ -68,7 +71,8 @@ std::vector<std::string> tokens_of(std::string_view plain) {
       end = literal_end(plain, i);
     } else if (is_word(plain[i])) {
       const bool number = std::isdigit(static_cast<unsigned char>(plain[i])) != 0;
-      while (end < plain.size() && (is_word(plain[end]) || (number && (plain[end] == '.' || plain[end] == '\'')))) ++end;
+      while (end < plain.size() && (is_word(plain[end]) || (number && (plain[end] == '.' || plain[end] == '\''))))
+        ++end;
     }
     tokens.emplace_back(plain.substr(i, end - i));
     i = end;

@@ -1,5 +1,5 @@
-// Tokens of the comment-free source, for languages whose compiled form cannot be read portably. Only what the launched kernels
-// reach counts: helper functions and macros that nobody uses are left out.
+// Tokens of the comment-free source, for languages whose compiled form cannot be read portably. Only what the launched
+// kernels reach counts: helper functions and macros that nobody uses are left out.
 
 #include <fmt/format.h>
 
@@ -21,10 +21,13 @@ constexpr int kTileElements = 8;
 /// Conditional groups whose condition is a known integer; unknown conditions count as true.
 class Conditions {
  public:
-  bool active() const { return std::all_of(stack_.begin(), stack_.end(), [](const Group& g) { return g.on; }); }
+  bool active() const {
+    return std::all_of(stack_.begin(), stack_.end(), [](const Group& g) { return g.on; });
+  }
 
   /// True when the line was a conditional directive.
-  bool take(const std::string& directive, const std::string& rest, const std::map<std::string, Tokens>& macros, const Bindings& constants) {
+  bool take(const std::string& directive, const std::string& rest, const std::map<std::string, Tokens>& macros,
+            const Bindings& constants) {
     if (directive == "ifdef" || directive == "ifndef") {
       const bool defined = macros.contains(std::string(trim(rest)));
       open((directive == "ifdef") == defined);
@@ -50,7 +53,8 @@ class Conditions {
     bool on, taken;
   };
   void open(bool on) { stack_.push_back({on, on}); }
-  static bool evaluate(const std::string& text, const std::map<std::string, Tokens>& macros, const Bindings& constants) {
+  static bool evaluate(const std::string& text, const std::map<std::string, Tokens>& macros,
+                       const Bindings& constants) {
     std::string plain;
     for (const std::string& token : tokens_of(text)) {
       const auto macro = macros.find(token);
@@ -65,8 +69,8 @@ class Conditions {
 };
 
 struct Program {
-  std::map<std::string, Tokens> macros;      // replacement lists, parameters ignored
-  std::map<std::string, Tokens> functions;   // bodies
+  std::map<std::string, Tokens> macros;     // replacement lists, parameters ignored
+  std::map<std::string, Tokens> functions;  // bodies
 };
 
 /// Function bodies by name: an identifier, its parameter list, a brace, at the outermost level.
@@ -115,7 +119,9 @@ Program read_program(const std::string& source, const Bindings& constants) {
     if (directive != "define" || !conditions.active()) continue;
     const std::string definition(trim(after));
     std::size_t name_end = 0;
-    while (name_end < definition.size() && (std::isalnum(static_cast<unsigned char>(definition[name_end])) != 0 || definition[name_end] == '_')) ++name_end;
+    while (name_end < definition.size() &&
+           (std::isalnum(static_cast<unsigned char>(definition[name_end])) != 0 || definition[name_end] == '_'))
+      ++name_end;
     std::string body = definition.substr(name_end);
     if (body.starts_with("(")) body = body.substr(std::min(body.find(')'), body.size() - 1) + 1);
     program.macros[definition.substr(0, name_end)] = tokens_of(body);
@@ -157,7 +163,8 @@ bool starts_any(const std::string& token, std::initializer_list<const char*> pre
 std::int64_t private_tile(const Tokens& tokens, const Bindings& constants) {
   std::int64_t most = 0;
   for (std::size_t i = 2; i + 2 < tokens.size(); ++i) {
-    if (tokens[i] != "[" || !is_identifier(tokens[i - 1]) || !starts_any(tokens[i - 2], {"float", "double", "half"})) continue;
+    if (tokens[i] != "[" || !is_identifier(tokens[i - 1]) || !starts_any(tokens[i - 2], {"float", "double", "half"}))
+      continue;
     bool local = false;
     for (std::size_t back = i; back-- > 0 && back + 6 > i && tokens[back] != ";" && tokens[back] != "{";)
       local |= tokens[back] == "__local" || tokens[back] == "local";
@@ -202,9 +209,11 @@ std::vector<LoopFacts> loop_bodies(const Tokens& tokens) {
       if (token == "/") ++loop.divide;
       if (token == "fma" || token == "mad") ++loop.fma;
       const bool assigns = at + 1 < tokens.size() && tokens[at + 1] == "=" && at > 0;
-      const bool compound = at + 2 < tokens.size() && tokens[at + 2] == "=" && std::string("+-*/").find(tokens[at + 1]) != std::string::npos;
+      const bool compound = at + 2 < tokens.size() && tokens[at + 2] == "=" &&
+                            std::string("+-*/").find(tokens[at + 1]) != std::string::npos;
       // An assignment without a type before it goes to a variable from outside of the loop.
-      if (is_identifier(token) && (compound || (assigns && !is_identifier(tokens[at - 1]) && tokens[at + 2 < tokens.size() ? at + 2 : at] != "=")))
+      if (is_identifier(token) && (compound || (assigns && !is_identifier(tokens[at - 1]) &&
+                                                tokens[at + 2 < tokens.size() ? at + 2 : at] != "=")))
         assigned.insert(token);
       if (compound && tokens[at + 1] == "+") ++loop.add;
     }
@@ -232,7 +241,9 @@ Evidence scan_tokens(const Candidate& candidate, const Bindings& constants) {
     if (starts_any(token, {"async_work_group", "wait_group_events"}) || token == "prefetch") ++seen["async_copies"];
     if (token == "fma" || token == "mad" || token == "fmaf") ++seen["fma"];
     if (token == "barrier" || token == "work_group_barrier") ++seen["barriers"];
-    if (starts_any(token, {"sub_group_", "intel_sub_group_", "work_group_reduce", "work_group_scan", "work_group_broadcast"})) ++seen["collectives"];
+    if (starts_any(token,
+                   {"sub_group_", "intel_sub_group_", "work_group_reduce", "work_group_scan", "work_group_broadcast"}))
+      ++seen["collectives"];
     if (starts_any(token, {"atomic_", "atom_"})) ++seen["atomics"];
     if (token == "+" && i + 1 < tokens.size() && tokens[i + 1] == "=")
       for (std::size_t j = i; j < tokens.size() && tokens[j] != ";"; ++j) product_sum |= tokens[j] == "*";
@@ -249,7 +260,8 @@ Evidence scan_tokens(const Candidate& candidate, const Bindings& constants) {
     if (seen["private_tile"] >= kTileElements) evidence.add(kMemory, 3, "tiles in local memory and in registers");
   }
   if (seen["async_copies"] > 0) evidence.add(kMemory, 3, "asynchronous copies or prefetches");
-  if ((seen["fma"] > 0 || product_sum) && seen["launches"] <= 1) evidence.add(kCompute, 1, "one pass with fused multiply-adds");
+  if ((seen["fma"] > 0 || product_sum) && seen["launches"] <= 1)
+    evidence.add(kCompute, 1, "one pass with fused multiply-adds");
   if (seen["private_tile"] >= kTileElements && (seen["fma"] > 0 || product_sum))
     evidence.add(kCompute, 3, fmt::format("a register tile of {} accumulators", seen["private_tile"]));
   if (seen["barriers"] > 0) evidence.add(kParallelism, 1, "work items of a group meet at barriers");

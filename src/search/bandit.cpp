@@ -8,11 +8,11 @@
 namespace kerf {
 namespace {
 
-constexpr double kFade = 0.97;            // per observation: half is forgotten after 23
-constexpr double kPriorWeight = 1.5;      // observations the prior is worth
-constexpr double kOptimism = 1.5;         // the prior's gain, times the average
-constexpr double kFirstGain = 0.2;        // expected while nothing is known
-constexpr int kPatience = 3;              // failures in a row after which a direction is left alone
+constexpr double kFade = 0.97;        // per observation: half is forgotten after 23
+constexpr double kPriorWeight = 1.5;  // observations the prior is worth
+constexpr double kOptimism = 1.5;     // the prior's gain, times the average
+constexpr double kFirstGain = 0.2;    // expected while nothing is known
+constexpr int kPatience = 3;          // failures in a row after which a direction is left alone
 
 /// Gamma(shape, 1) by Marsaglia and Tsang's rejection method.
 double draw_gamma(double shape, Rng& rng) {

@@ -26,13 +26,13 @@ class OperationBandit {
 
  private:
   struct Arm {
-    double weight = 0, gain = 0, cost = 0, squares = 0;   // faded sums
+    double weight = 0, gain = 0, cost = 0, squares = 0;  // faded sums
   };
   std::map<std::string, Arm> arms_;
 };
 
-/// Where a child should land: success counts per (cell, direction), pooled over cells. A direction that failed several times
-/// in a row from a cell is not repeated from there.
+/// Where a child should land: success counts per (cell, direction), pooled over cells. A direction that failed several
+/// times in a row from a cell is not repeated from there.
 class DirectionBandit {
  public:
   void observe(const Cell& from, const Direction& direction, bool success);
@@ -45,7 +45,7 @@ class DirectionBandit {
     double success = 0, failure = 0;
     int failures_in_a_row = 0;
   };
-  using Key = std::pair<int, int>;                         // dimension, step
+  using Key = std::pair<int, int>;  // dimension, step
   std::map<Key, Count> pooled_;
   std::map<std::pair<Cell, Key>, Count> by_cell_;
 };
@@ -53,7 +53,7 @@ class DirectionBandit {
 /// A draw from Beta(a, b), a and b > 0.
 double draw_beta(double a, double b, Rng& rng);
 
-std::string direction_text(const Direction& direction);              ///< "memory+1", "compute-1", "memory+0"
+std::string direction_text(const Direction& direction);  ///< "memory+1", "compute-1", "memory+0"
 std::optional<Direction> direction_from_text(const std::string& text);
 
 }  // namespace kerf

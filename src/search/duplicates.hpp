@@ -8,8 +8,8 @@
 
 namespace kerf {
 
-/// Hash of the source without comments and layout, the header's launches, scratch buffers and requirements, and the tunables
-/// in use. Lists of other values that a tunable could take do not count.
+/// Hash of the source without comments and layout, the header's launches, scratch buffers and requirements, and the
+/// tunables in use. Lists of other values that a tunable could take do not count.
 std::string source_identity(const Candidate& candidate, const Bindings& tunables);
 
 }  // namespace kerf

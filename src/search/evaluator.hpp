@@ -18,7 +18,7 @@ enum class Effort { search, final };
 
 /// The identity of compiled code with its launch plan, and its behaviour.
 struct Inspection {
-  std::string code;            ///< equal for candidates that run the same instructions in the same launches
+  std::string code;  ///< equal for candidates that run the same instructions in the same launches
   Descriptors descriptors;
 };
 

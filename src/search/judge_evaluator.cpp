@@ -81,7 +81,8 @@ Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candi
   for (std::size_t i = 0; i < compiled->artifacts.size(); ++i)
     identity += compiled->artifacts[i].id + plan_text(candidate.plan, compiled->constants[i]);
   inspection.code = sha256_hex(identity);
-  inspection.descriptors = describe(compiled->artifacts[compiled->main], candidate, compiled->constants[compiled->main]);
+  inspection.descriptors =
+      describe(compiled->artifacts[compiled->main], candidate, compiled->constants[compiled->main]);
   return std::optional<Inspection>(std::move(inspection));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The judge as a search uses it: short measurements while searching, a fresh judge with the full budget for the finalists.
+// The judge as a search uses it: short measurements while searching, a fresh judge with the full budget for the
+// finalists.
 
 #include <memory>
 
@@ -11,7 +12,8 @@ namespace kerf {
 
 class JudgeEvaluator final : public Evaluator {
  public:
-  /// `options` are those of the final measurements. `references`: baseline times of an earlier part of the run, or empty.
+  /// `options` are those of the final measurements. `references`: baseline times of an earlier part of the run, or
+  /// empty.
   JudgeEvaluator(const Task& task, const JudgeTools& tools, const JudgeOptions& options, Judge::References references,
                  Observer& observer);
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "propose/proposer.hpp"
 #include "search/evaluate.hpp"
 #include "search/evaluator.hpp"
-#include "propose/proposer.hpp"
 
 namespace kerf::landscape {
 
@@ -30,9 +30,11 @@ inline Point point_of(const std::string& genome) {
   return p;
 }
 inline Candidate kernel(const Point& p, const std::string& comment = "") {
-  return parse_candidate(fmt::format("family{}", p.family),
-                         fmt::format("/* kerf\ntarget: cpu\ntune: X = {{{}}}\ntune: Y = {{{}}}\n*/\n// {}\nint family{};\n", p.x, p.y,
-                                     comment, p.family)).value();
+  return parse_candidate(
+             fmt::format("family{}", p.family),
+             fmt::format("/* kerf\ntarget: cpu\ntune: X = {{{}}}\ntune: Y = {{{}}}\n*/\n// {}\nint family{};\n", p.x,
+                         p.y, comment, p.family))
+      .value();
 }
 inline Point point_of(const Candidate& candidate, const Bindings& tunables) {
   return {static_cast<int>(tunables.at("X")), static_cast<int>(tunables.at("Y")), candidate.name.back() - '0'};
@@ -48,10 +50,12 @@ inline double speedup(const Point& p) {
 class ScriptedProposer final : public Proposer {
  public:
   std::size_t starts = 3;
-  std::vector<std::string> asked;          ///< operations, in order
+  std::vector<std::string> asked;  ///< operations, in order
 
   std::string_view name() const override { return "scripted"; }
-  std::vector<std::string> operations() const override { return {"start", "restart", "parameter", "family", "crossover"}; }
+  std::vector<std::string> operations() const override {
+    return {"start", "restart", "parameter", "family", "crossover"};
+  }
   Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) override {
     asked.push_back(request.operation);
     const auto any = [&](int high) { return static_cast<int>(rng.integer(0, high)); };
@@ -82,14 +86,14 @@ class ScriptedProposer final : public Proposer {
 
 class ScriptedEvaluator final : public Evaluator {
  public:
-  FakeClock* clock = nullptr;              ///< moves one second an evaluation
-  double noise = 0.01;                     ///< relative, of single measurements; their intervals say so
+  FakeClock* clock = nullptr;  ///< moves one second an evaluation
+  double noise = 0.01;         ///< relative, of single measurements; their intervals say so
   int evaluated = 0, confirmed = 0, prefetched = 0;
-  std::map<std::string, int> times;        ///< searched, by genome
-  std::function<void()> before;            ///< called before every evaluation
-  std::function<std::optional<Outcome>(const Point&)> outcome;   ///< set: instead of a measurement
+  std::map<std::string, int> times;                             ///< searched, by genome
+  std::function<void()> before;                                 ///< called before every evaluation
+  std::function<std::optional<Outcome>(const Point&)> outcome;  ///< set: instead of a measurement
   std::function<std::string(const Point&)> code = [](const Point& p) { return genome_of(p); };
-  double floor_us = 0;                     ///< > 0: the speed of light; the baseline takes 100 us
+  double floor_us = 0;  ///< > 0: the speed of light; the baseline takes 100 us
 
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override {
     const Point p = point_of(candidate, tunables);
@@ -125,13 +129,16 @@ class ScriptedEvaluator final : public Evaluator {
     const double ratio = speedup(p) * std::exp(error * rng.normal());
     Measurement measurement;
     measurement.speedup = {"naive", ratio, ratio * std::exp(-2 * error), ratio * std::exp(2 * error)};
-    ShapeMeasurement shape{"default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 9}, {{"naive", {100, 99, 101, 9}}}, {}, std::nullopt};
+    ShapeMeasurement shape{
+        "default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 9}, {{"naive", {100, 99, 101, 9}}}, {}, std::nullopt};
     if (floor_us > 0) shape.speed_of_light = SpeedOfLight{floor_us, floor_us * ratio / 100, "memory"};
     measurement.shapes.push_back(shape);
     evaluation.outcome = measurement;
     return evaluation;
   }
-  void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override { prefetched += static_cast<int>(next.size()); }
+  void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override {
+    prefetched += static_cast<int>(next.size());
+  }
 
   std::optional<std::string> failure;
 };

@@ -14,30 +14,32 @@
 namespace kerf {
 namespace {
 
-constexpr int kAttempts = 60;          // proposals that are none or known, before an operation's turn is over
+constexpr int kAttempts = 60;  // proposals that are none or known, before an operation's turn is over
 constexpr const char* kInterrupted = "interrupted";
 
 /// A proposal on its way to becoming a step.
 struct Planned {
-  Step step;                           // without number and evaluation
+  Step step;  // without number and evaluation
   Candidate candidate;
 };
 
 struct Answer {
   std::optional<Planned> planned;
-  bool known = false;                  // proposed, but evaluated before
+  bool known = false;  // proposed, but evaluated before
 };
 
 class Search {
  public:
-  Search(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer, std::unique_ptr<Policy> policy)
+  Search(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer,
+         std::unique_ptr<Policy> policy)
       : inputs_(inputs),
         options_(options),
         observer_(observer),
         state_(std::move(policy), options.archive),
         began_(inputs.clock.now()) {
     for (Proposer* proposer : inputs.proposers)
-      for (const std::string& name : proposer->operations()) operations_.push_back({std::string(proposer->name()), name});
+      for (const std::string& name : proposer->operations())
+        operations_.push_back({std::string(proposer->name()), name});
   }
 
   Status replay() {
@@ -62,7 +64,8 @@ class Search {
     return "";
   }
 
-  /// The next proposals: first guesses first, then what the policy asks for. None is known already. Empty: nothing new is left.
+  /// The next proposals: first guesses first, then what the policy asks for. None is known already. Empty: nothing new
+  /// is left.
   Result<std::vector<Planned>> plan() {
     std::vector<Planned> planned;
     std::set<std::string> sources;
@@ -163,7 +166,7 @@ class Search {
   SearchObserver& observer_;
   SearchState state_;
   std::vector<Operation> operations_;
-  std::map<std::string, std::size_t> next_start_;   // per proposer
+  std::map<std::string, std::size_t> next_start_;  // per proposer
   Nanoseconds began_;
   double seconds_before_ = 0;
   int evaluations_before_ = 0;
@@ -211,9 +214,10 @@ Result<std::optional<Planned>> Search::next_start(std::set<std::string>& sources
 }
 
 Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>& sources, Rng& rng) {
-  const int starts = options_.evaluations > 0
-                         ? std::min(options_.starts, std::max(1, static_cast<int>(options_.start_share * options_.evaluations)))
-                         : options_.starts;
+  const int starts =
+      options_.evaluations > 0
+          ? std::min(options_.starts, std::max(1, static_cast<int>(options_.start_share * options_.evaluations)))
+          : options_.starts;
   if (state_.policy().wants_starts() && state_.starts() + ahead < starts) {
     KERF_TRY(std::optional<Planned> planned, next_start(sources, rng));
     if (planned) return planned;
@@ -289,14 +293,16 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& o
   KERF_TRY_VOID(search.replay());
   std::string stopped;
   while ((stopped = search.reason_to_stop()).empty()) {
-    KERF_TRY(const std::vector<Planned> planned, search.plan());  // operation, parent, direction, proposal; nothing known
+    KERF_TRY(const std::vector<Planned> planned,
+             search.plan());  // operation, parent, direction, proposal; nothing known
     if (planned.empty()) {
       stopped = "nothing new is left to try";
       break;
     }
     search.prefetch(planned);
     for (const Planned& next : planned) {
-      KERF_TRY(std::optional<Step> step, search.evaluate(next, Effort::search));  // compile, compare code, judge, describe
+      KERF_TRY(std::optional<Step> step,
+               search.evaluate(next, Effort::search));  // compile, compare code, judge, describe
       if (!step) break;
       KERF_TRY_VOID(search.take(*std::move(step)));  // archive, store, report
       if (!search.reason_to_stop().empty()) break;

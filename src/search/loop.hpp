@@ -17,16 +17,16 @@
 namespace kerf {
 
 struct SearchOptions {
-  std::string search = "kerf";       ///< a name of policy_names()
-  std::uint64_t seed = 1;            ///< of every choice; step N draws from the stream "step N"
-  int evaluations = 100;             ///< 0: no limit
-  double seconds = 0;                ///< 0: no limit
-  int patience = 60;                 ///< evaluations without an improvement beyond the noise; 0: no limit
-  double floor_fraction = 0.97;      ///< of the speed of light, at which a kernel is as good as done
-  int starts = 12;                   ///< most first guesses before the search deepens the best ...
-  double start_share = 0.4;          ///< ... and their share of the evaluations
-  int at_once = 1;                   ///< proposals made together and compiled side by side; 1 where compilers disturb timings
-  int finalists = 3;                 ///< measured again at the end
+  std::string search = "kerf";   ///< a name of policy_names()
+  std::uint64_t seed = 1;        ///< of every choice; step N draws from the stream "step N"
+  int evaluations = 100;         ///< 0: no limit
+  double seconds = 0;            ///< 0: no limit
+  int patience = 60;             ///< evaluations without an improvement beyond the noise; 0: no limit
+  double floor_fraction = 0.97;  ///< of the speed of light, at which a kernel is as good as done
+  int starts = 12;               ///< most first guesses before the search deepens the best ...
+  double start_share = 0.4;      ///< ... and their share of the evaluations
+  int at_once = 1;    ///< proposals made together and compiled side by side; 1 where compilers disturb timings
+  int finalists = 3;  ///< measured again at the end
   ArchiveOptions archive;
 };
 
@@ -36,18 +36,18 @@ struct SearchInputs {
   Evaluator& evaluator;
   RunStore& store;
   Clock& clock;
-  const std::atomic<bool>& interrupted;   ///< set: finish the candidate at hand, then stop; the run can be resumed
+  const std::atomic<bool>& interrupted;  ///< set: finish the candidate at hand, then stop; the run can be resumed
 };
 
 struct SearchResult {
-  std::string stopped;                    ///< why, for people
+  std::string stopped;  ///< why, for people
   bool interrupted = false;
-  std::int64_t best_step = 0;             ///< 0: nothing was measured
+  std::int64_t best_step = 0;  ///< 0: nothing was measured
   SearchProgress progress;
 };
 
-/// Continues where the store's steps end; everything is rebuilt from them, so a run that was killed goes on as if nothing had
-/// happened. Every step is in the store before it is reported.
+/// Continues where the store's steps end; everything is rebuilt from them, so a run that was killed goes on as if
+/// nothing had happened. Every step is in the store before it is reported.
 Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer);
 
 }  // namespace kerf

@@ -182,7 +182,7 @@ TEST_F(LoopTest, StopsWhenTheTimeIsUp) {
 
 TEST_F(LoopTest, StopsNearTheFloor) {
   options.evaluations = 0;
-  evaluator.floor_us = 100 / 6.4;   // a speedup of 6.4 is the speed of light
+  evaluator.floor_us = 100 / 6.4;  // a speedup of 6.4 is the speed of light
   const SearchResult result = run("a");
   EXPECT_EQ(result.stopped, "the best kernel reaches 97 % of the speed of light");
 }
@@ -220,7 +220,9 @@ TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
 }
 
 TEST_F(LoopTest, SurvivesARunWithoutAnythingThatWorks) {
-  evaluator.outcome = [](const Point&) -> std::optional<Outcome> { return WrongResult{"all shapes", "zeros", std::nullopt}; };
+  evaluator.outcome = [](const Point&) -> std::optional<Outcome> {
+    return WrongResult{"all shapes", "zeros", std::nullopt};
+  };
   options.evaluations = 15;
   const SearchResult result = run("a");
   EXPECT_EQ(result.best_step, 0);
@@ -279,7 +281,8 @@ TEST_F(LoopTest, BeatsRandomSearchAtEqualBudget) {
   }
   RecordProperty("kerf", std::to_string(std::exp(reached["kerf"])));
   EXPECT_GT(reached["kerf"], reached["random"] + 0.02)
-      << "kerf " << std::exp(reached["kerf"]) << ", published " << std::exp(reached["published"]) << ", random " << std::exp(reached["random"]);
+      << "kerf " << std::exp(reached["kerf"]) << ", published " << std::exp(reached["published"]) << ", random "
+      << std::exp(reached["random"]);
   EXPECT_GT(reached["kerf"], reached["published"]);
 }
 

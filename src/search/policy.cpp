@@ -14,7 +14,7 @@ namespace kerf {
 namespace {
 
 constexpr int kInspirations = 2;
-constexpr double kLargestGain = 2;     // a factor of 7: more says nothing about the operation
+constexpr double kLargestGain = 2;  // a factor of 7: more says nothing about the operation
 
 /// Indices of the operations that can be asked for with what the archive holds; "start" is for the first stage only.
 std::vector<std::size_t> possible(const Archive& archive, const std::vector<Operation>& operations, bool with_restart) {
@@ -37,7 +37,8 @@ class KerfPolicy final : public Policy {
   void observe(const Observed& observed) override {
     const Step& step = observed.step;
     if (is_measured(step))
-      if (const auto* shape = main_shape(std::get<Measurement>(step.evaluation.outcome)); shape && shape->speed_of_light)
+      if (const auto* shape = main_shape(std::get<Measurement>(step.evaluation.outcome));
+          shape && shape->speed_of_light)
         bound_[step.number] = shape->speed_of_light->bound;
     if (!step.cell.empty()) cell_[step.number] = step.cell;
     if (step.stage != "search") return;
@@ -46,7 +47,8 @@ class KerfPolicy final : public Policy {
       const auto over = observed.parent_log_speedup ? observed.parent_log_speedup : observed.best_log_speedup;
       if (over) gain = log_speedup(step) - *over;
       // Improving a weak parent is worth less than improving the best.
-      if (observed.best_log_speedup) gain = 0.3 * std::max(gain, 0.0) + std::max(log_speedup(step) - *observed.best_log_speedup, 0.0);
+      if (observed.best_log_speedup)
+        gain = 0.3 * std::max(gain, 0.0) + std::max(log_speedup(step) - *observed.best_log_speedup, 0.0);
     }
     operations_.observe(step.proposer + "/" + step.operation, std::clamp(gain, 0.0, kLargestGain), observed.seconds);
     const auto direction = direction_from_text(step.direction);
@@ -74,7 +76,7 @@ class KerfPolicy final : public Policy {
  private:
   OperationBandit operations_;
   DirectionBandit directions_;
-  std::map<std::int64_t, std::string> bound_;   // profile verdict by step
+  std::map<std::int64_t, std::string> bound_;  // profile verdict by step
   std::map<std::int64_t, Cell> cell_;
 };
 
@@ -121,7 +123,7 @@ class PublishedPolicy final : public Policy {
 
  private:
   static constexpr std::size_t kIslands = 4;
-  static constexpr int kRotation = 10;   // inserts between migrations
+  static constexpr int kRotation = 10;  // inserts between migrations
   struct Member {
     std::int64_t step = 0;
     Cell cell;
@@ -166,7 +168,8 @@ class RandomPolicy final : public Policy {
       if (operations[i].name == "restart") restarts.push_back(i);
     if (restarts.empty()) return std::nullopt;
     Choice choice;
-    choice.operation = restarts[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(restarts.size()) - 1))];
+    choice.operation =
+        restarts[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(restarts.size()) - 1))];
     return choice;
   }
 };

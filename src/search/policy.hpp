@@ -1,5 +1,6 @@
 #pragma once
-// How a search chooses: what to ask for, of which parent, in which direction. Three ways, to be compared at equal budget.
+// How a search chooses: what to ask for, of which parent, in which direction. Three ways, to be compared at equal
+// budget.
 
 #include <cstdint>
 #include <memory>
@@ -19,13 +20,13 @@ namespace kerf {
 /// One thing a proposer can be asked for.
 struct Operation {
   std::string proposer, name;
-  std::string arm() const { return proposer + "/" + name; }   ///< "builtin/parameter"
+  std::string arm() const { return proposer + "/" + name; }  ///< "builtin/parameter"
 };
 
 struct Choice {
-  std::size_t operation = 0;                 ///< index into the operations offered
-  std::optional<std::int64_t> parent;        ///< step
-  std::vector<std::int64_t> inspirations;    ///< steps, from other cells where there are some
+  std::size_t operation = 0;               ///< index into the operations offered
+  std::optional<std::int64_t> parent;      ///< step
+  std::vector<std::int64_t> inspirations;  ///< steps, from other cells where there are some
   std::optional<Direction> direction;
 };
 

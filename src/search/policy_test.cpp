@@ -30,8 +30,11 @@ Archive archive_of(const std::vector<std::pair<double, Cell>>& members) {
   return archive;
 }
 
-const std::vector<Operation> kOperations{{"builtin", "start"},  {"builtin", "restart"},   {"builtin", "parameter"},
-                                         {"builtin", "family"}, {"builtin", "crossover"}};
+const std::vector<Operation> kOperations{{"builtin", "start"},
+                                         {"builtin", "restart"},
+                                         {"builtin", "parameter"},
+                                         {"builtin", "family"},
+                                         {"builtin", "crossover"}};
 
 TEST(DrawSoftmax, FollowsTheWeights) {
   const std::vector<double> values{0, std::log(3.0)};
@@ -103,7 +106,8 @@ TEST_P(EveryPolicy, AsksOnlyForWhatIsPossible) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, testing::ValuesIn(policy_names()), [](const auto& policy) { return policy.param; });
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, testing::ValuesIn(policy_names()),
+                         [](const auto& policy) { return policy.param; });
 
 TEST(SourceIdentity, SeesThroughCommentsAndLayoutButNotThroughLaunchesAndTunables) {
   const auto kernel = [](const std::string& header, const std::string& code) {
@@ -111,9 +115,11 @@ TEST(SourceIdentity, SeesThroughCommentsAndLayoutButNotThroughLaunchesAndTunable
   };
   const std::string launch = "launch: k<<<n, 64>>>(x, y)\n";
   const Candidate plain = kernel(launch, "__kernel void k() { int a = 1; }\n");
-  EXPECT_EQ(source_identity(plain, {}), source_identity(kernel(launch, "// why\n__kernel void  k() { /* x */ int a = 1; }\n\n"), {}));
+  EXPECT_EQ(source_identity(plain, {}),
+            source_identity(kernel(launch, "// why\n__kernel void  k() { /* x */ int a = 1; }\n\n"), {}));
   EXPECT_NE(source_identity(plain, {}), source_identity(kernel(launch, "__kernel void k() { int a = 2; }\n"), {}));
-  EXPECT_NE(source_identity(plain, {}), source_identity(kernel("launch: k<<<n, 128>>>(x, y)\n", "__kernel void k() { int a = 1; }\n"), {}));
+  EXPECT_NE(source_identity(plain, {}),
+            source_identity(kernel("launch: k<<<n, 128>>>(x, y)\n", "__kernel void k() { int a = 1; }\n"), {}));
   const Candidate tuned = kernel("tune: B = {1, 2}\n" + launch, "__kernel void k() { int a = B; }\n");
   const Candidate wider = kernel("tune: B = {1, 2, 4}\n" + launch, "__kernel void k() { int a = B; }\n");
   EXPECT_EQ(source_identity(tuned, {{"B", 1}}), source_identity(wider, {{"B", 1}}));

@@ -11,18 +11,18 @@
 namespace kerf {
 
 struct SearchProgress {
-  std::string stage;                      ///< of the last or current step: "start", "search", "tune", "final"
+  std::string stage;  ///< of the last or current step: "start", "search", "tune", "final"
   std::int64_t steps = 0;
-  int evaluations = 0;                    ///< without duplicates and confirmations
-  int evaluation_limit = 0;               ///< 0: none
-  int duplicates = 0;                     ///< of compiled code, not evaluated
-  int failures = 0;                       ///< evaluated, not measured
-  double seconds = 0;                     ///< run time, without pauses between resumes
-  double time_limit = 0;                  ///< seconds; 0: none
-  double rate = 0;                        ///< evaluations a minute, of this process
+  int evaluations = 0;       ///< without duplicates and confirmations
+  int evaluation_limit = 0;  ///< 0: none
+  int duplicates = 0;        ///< of compiled code, not evaluated
+  int failures = 0;          ///< evaluated, not measured
+  double seconds = 0;        ///< run time, without pauses between resumes
+  double time_limit = 0;     ///< seconds; 0: none
+  double rate = 0;           ///< evaluations a minute, of this process
   int since_improvement = 0, patience = 0;
-  int cells = 0;                          ///< with at least one elite, of 64
-  std::int64_t best_step = 0;             ///< 0: none yet
+  int cells = 0;               ///< with at least one elite, of 64
+  std::int64_t best_step = 0;  ///< 0: none yet
   std::string best_name;
   std::optional<Speedup> best;
   std::optional<SpeedOfLight> speed_of_light;  ///< of the best

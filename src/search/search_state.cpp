@@ -20,7 +20,8 @@ Decision SearchState::observe(Step& step) {
   if (step.stage == "final") {
     if (!step.parents.empty()) confirmations_[step.parents.front()] = step.number;
     decision.kept = measured;
-    decision.sentence = measured ? "measured again, thoroughly and on fresh data" : "did not stand: " + outcome_message(step.evaluation.outcome);
+    decision.sentence = measured ? "measured again, thoroughly and on fresh data"
+                                 : "did not stand: " + outcome_message(step.evaluation.outcome);
   } else {
     const double seconds = step.seconds - this->seconds();
     const Elite* best = archive_.best();

@@ -34,10 +34,10 @@ class SearchState {
   const Archive& archive() const { return archive_; }
   Policy& policy() { return *policy_; }
 
-  int evaluations() const { return evaluations_; }        ///< without duplicates and confirmations
+  int evaluations() const { return evaluations_; }  ///< without duplicates and confirmations
   int duplicates() const { return duplicates_; }
   int failures() const { return failures_; }
-  int starts() const { return starts_; }                  ///< steps of the first stage
+  int starts() const { return starts_; }  ///< steps of the first stage
   int since_improvement() const { return since_improvement_; }
   double seconds() const { return steps_.empty() ? 0 : steps_.back().seconds; }
 
@@ -46,7 +46,8 @@ class SearchState {
   /// The step with this compiled code, if any.
   std::optional<std::int64_t> step_with_code(const std::string& code) const;
 
-  /// The step to show as best: the best confirmation if there is one for the present archive, else the best elite. 0: none.
+  /// The step to show as best: the best confirmation if there is one for the present archive, else the best elite. 0:
+  /// none.
   std::int64_t best_step() const;
   /// Confirmation of `step`, if it was made; its number.
   std::optional<std::int64_t> confirmation_of(std::int64_t step) const;
@@ -58,10 +59,10 @@ class SearchState {
   std::unique_ptr<Policy> policy_;
   Archive archive_;
   std::vector<Step> steps_;
-  std::vector<Candidate> candidates_;                     // parsed, one per step
+  std::vector<Candidate> candidates_;  // parsed, one per step
   std::set<std::string> sources_;
   std::map<std::string, std::int64_t> codes_;
-  std::map<std::int64_t, std::int64_t> confirmations_;    // step to its confirmation
+  std::map<std::int64_t, std::int64_t> confirmations_;  // step to its confirmation
   int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, since_improvement_ = 0;
 };
 

@@ -6,8 +6,8 @@
 namespace kerf {
 namespace {
 
-constexpr double kTemperature = 0.2;       // a cell 1.22 times as fast is e times as likely
-constexpr double kExploration = 0.1;       // share of parents from any cell
+constexpr double kTemperature = 0.2;  // a cell 1.22 times as fast is e times as likely
+constexpr double kExploration = 0.1;  // share of parents from any cell
 
 }  // namespace
 
@@ -30,8 +30,9 @@ const Elite* draw_parent(const Archive& archive, Rng& rng) {
   }
   if (cells.empty()) return nullptr;
   const bool any = rng.chance(kExploration);
-  const auto& members = *cells[any ? static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(cells.size()) - 1))
-                                   : draw_softmax(values, kTemperature, rng)];
+  const auto& members =
+      *cells[any ? static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(cells.size()) - 1))
+                 : draw_softmax(values, kTemperature, rng)];
   std::vector<double> within;
   for (const Elite& member : members) within.push_back(member.fitness.log_speedup);
   return &members[draw_softmax(within, kTemperature, rng)];

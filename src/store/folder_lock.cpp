@@ -2,34 +2,56 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace kerf::store {
+namespace {
+
+constexpr int kAttempts = 300;  // of 10 ms each
+
+/// Whether the process that wrote its number into the lock file is gone.
+bool owner_is_dead(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  const int pid = text ? std::atoi(text->c_str()) : 0;
+  return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
 
 Result<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
   const auto path = folder / kLockFile;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return fail(Errc::io, fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
   FolderLock lock(fd);
-  int code = 0;
-  do code = ::flock(fd, LOCK_EX | LOCK_NB);
-  while (code != 0 && errno == EINTR);
-  if (code != 0 && errno == EWOULDBLOCK) {
+  int code = 0, why = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    do code = ::flock(fd, LOCK_EX | LOCK_NB);
+    while (code != 0 && errno == EINTR);
+    why = errno;
+    if (code == 0 || why != EWOULDBLOCK || !owner_is_dead(path)) break;
+    // Its last children, forked but not yet started, still hold the file for a moment.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (code != 0 && why == EWOULDBLOCK) {
     const auto holder = read_file(path);
     const std::string who(holder ? trim(*holder) : "");
     return fail(Errc::invalid_input,
                 fmt::format("the run in {} is being written by {}; wait until it ends, stop it, or use another folder",
                             folder.string(), who.empty() ? "another process" : "process " + who));
   }
-  if (code != 0) return fail(Errc::io, fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
+  if (code != 0) return fail(Errc::io, fmt::format("cannot lock {}: {}", path.string(), std::strerror(why)));
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))
     return fail(Errc::io, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));

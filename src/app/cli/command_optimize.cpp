@@ -84,7 +84,8 @@ Result<Judge::References> first_references(const RunStore& store) {
 Status record_environment(RunStore& store, const Target& target, const fs::path& cache) {
   const DeviceFacts& facts = target.device->facts();
   KERF_TRY_VOID(store.set("device", facts.name));
-  KERF_TRY_VOID(store.set("toolchain", fmt::format("{}; {}; kerf {}", target.language->version(), facts.driver, kKerfVersion)));
+  KERF_TRY_VOID(
+      store.set("toolchain", fmt::format("{}; {}; kerf {}", target.language->version(), facts.driver, kKerfVersion)));
   if (!cache.empty())
     if (const auto peaks = load_peaks(cache, facts)) {
       KERF_TRY_VOID(store.set("peaks", nlohmann::json(peaks->rates).dump()));
@@ -126,11 +127,16 @@ Result<Outcomes> search(Run& run, const OptimizeOptions& options, const Environm
   NullSearchObserver silent;
   std::optional<SearchView> view;
   if (!options.json)
-    view.emplace(console, fmt::format("{} on {} ({}), {}", printable(run.task.name), target.name, printable(facts.name), run.store->folder().string()),
+    view.emplace(console,
+                 fmt::format("{} on {} ({}), {}", printable(run.task.name), target.name, printable(facts.name),
+                             run.store->folder().string()),
                  environment.err_is_terminal);
-  JudgeEvaluator evaluator(run.task, tools, judge, std::move(references), view ? static_cast<Observer&>(*view) : silent_judge);
-  Keeper keeper(view ? static_cast<SearchObserver&>(*view) : silent, run.store->folder() / ("best" + extension_of(target.name)), *run.store);
-  KERF_TRY(SearchResult result, kerf::optimize({{builtin.get()}, evaluator, *run.store, clock, g_interrupted}, search, keeper));
+  JudgeEvaluator evaluator(run.task, tools, judge, std::move(references),
+                           view ? static_cast<Observer&>(*view) : silent_judge);
+  Keeper keeper(view ? static_cast<SearchObserver&>(*view) : silent,
+                run.store->folder() / ("best" + extension_of(target.name)), *run.store);
+  KERF_TRY(SearchResult result,
+           kerf::optimize({{builtin.get()}, evaluator, *run.store, clock, g_interrupted}, search, keeper));
   Outcomes outcomes{std::move(result), std::nullopt};
   if (outcomes.result.best_step > 0) {
     KERF_TRY(outcomes.best, run.store->step(outcomes.result.best_step));
@@ -143,7 +149,8 @@ void show_json(const Run& run, const Outcomes& outcomes, Console& console) {
   const SearchProgress& progress = outcomes.result.progress;
   nlohmann::ordered_json json;
   json["schema"] = 1;
-  json["best"] = outcomes.best ? nlohmann::ordered_json::parse(to_json(outcomes.best->evaluation)) : nlohmann::ordered_json();
+  json["best"] =
+      outcomes.best ? nlohmann::ordered_json::parse(to_json(outcomes.best->evaluation)) : nlohmann::ordered_json();
   json["run"] = run.store->folder().string();
   json["best_step"] = outcomes.result.best_step;
   json["stopped"] = outcomes.result.stopped;
@@ -163,11 +170,14 @@ void show_summary(const Run& run, const Outcomes& outcomes, Console& console) {
   const std::string folder = run.store->folder().string();
   const Style& style = console.out_style;
   if (outcomes.best) {
-    console.out << "\n" << search_summary(outcomes.best->evaluation, outcomes.result.progress, outcomes.result.stopped, style);
+    console.out << "\n"
+                << search_summary(outcomes.best->evaluation, outcomes.result.progress, outcomes.result.stopped, style);
     const auto& measurement = std::get<Measurement>(outcomes.best->evaluation.outcome);
     console.out << fmt::format("\nkernel  {}/best{}\n", folder, extension_of(run.config.target));
     if (!measurement.shapes.empty() && !measurement.shapes.front().speed_of_light)
-      console.out << paint("        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n", Colour::dim, style);
+      console.out << paint(
+          "        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n",
+          Colour::dim, style);
   } else {
     console.out << fmt::format("\nno kernel passed all gates in {} evaluations ({}); 'kerf explain {}' says why\n",
                                outcomes.result.progress.evaluations, outcomes.result.stopped, folder);
@@ -175,7 +185,8 @@ void show_summary(const Run& run, const Outcomes& outcomes, Console& console) {
   if (outcomes.result.interrupted)
     console.out << fmt::format("go on   kerf optimize --resume {}\n", folder);
   else
-    console.out << fmt::format("next    kerf explain {0} best\n        kerf report {0}\n        kerf export {0}\n", folder);
+    console.out << fmt::format("next    kerf explain {0} best\n        kerf report {0}\n        kerf export {0}\n",
+                               folder);
   console.out << std::flush;
 }
 

@@ -42,12 +42,14 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
   if (!options.device.empty()) config.device = options.device;
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
-    return fail(Errc::invalid_input, fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
-                                                 settings.tunables.begin()->first));
+    return fail(Errc::invalid_input,
+                fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
+                            settings.tunables.begin()->first));
   return apply_settings(settings, config.judge, &config.search);
 }
 
-Result<fs::path> new_folder(const OptimizeOptions& options, const std::string& task, const std::string& target, std::int64_t wall_ms) {
+Result<fs::path> new_folder(const OptimizeOptions& options, const std::string& task, const std::string& target,
+                            std::int64_t wall_ms) {
   if (!options.out.empty()) return fs::path(options.out);
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
   std::tm parts{};
@@ -93,7 +95,8 @@ Result<Run> start_run(const OptimizeOptions& options, std::int64_t wall_ms, std:
 Result<Task> stored_task(const RunStore& store) {
   KERF_TRY(const auto source, store.get("task_source"));
   KERF_TRY(const auto path, store.get("task_path"));
-  if (!source || !path) return fail(Errc::invalid_input, store.folder().string() + " was interrupted before it began; start it afresh");
+  if (!source || !path)
+    return fail(Errc::invalid_input, store.folder().string() + " was interrupted before it began; start it afresh");
   const fs::path file(*path);
   KERF_TRY(const auto files, store.get("task_files"));
   if (!files) return parse_task(*source, file.parent_path(), file.string());
@@ -103,14 +106,16 @@ Result<Task> stored_task(const RunStore& store) {
   if (!json.is_object()) return fail(Errc::io, store.folder().string() + ": 'task_files' cannot be read");
   for (const auto& [name, text] : json.items()) {
     const fs::path relative = fs::path(name).lexically_normal();
-    if (relative.is_absolute() || relative.string().starts_with("..")) return parse_task(*source, file.parent_path(), file.string());
+    if (relative.is_absolute() || relative.string().starts_with(".."))
+      return parse_task(*source, file.parent_path(), file.string());
     KERF_TRY_VOID(write_file_atomic(folder / relative, text.get<std::string>()));
   }
   return parse_task(*source, folder, file.string());
 }
 
 Result<Run> resume_run(const OptimizeOptions& options) {
-  if (!options.out.empty()) return fail(Errc::invalid_input, "--out starts a new run; --resume goes on in the folder of the old one");
+  if (!options.out.empty())
+    return fail(Errc::invalid_input, "--out starts a new run; --resume goes on in the folder of the old one");
   if (options.seed) return fail(Errc::invalid_input, "--seed belongs to a new run; a resumed one keeps its own");
   Run run;
   run.resumed = true;
@@ -123,10 +128,13 @@ Result<Run> resume_run(const OptimizeOptions& options) {
   if (!options.task.empty()) {
     KERF_TRY(const Task asked, load_checked_task(options.task));
     if (asked.id != run.task.id)
-      return fail(Errc::invalid_input, fmt::format("{} is a run of another task ('{}', or an earlier text of it); leave TASK out", folder.string(), run.task.name));
+      return fail(Errc::invalid_input,
+                  fmt::format("{} is a run of another task ('{}', or an earlier text of it); leave TASK out",
+                              folder.string(), run.task.name));
   }
   if (!options.target.empty() && options.target != run.config.target)
-    return fail(Errc::invalid_input, fmt::format("{} is a run for target '{}', not '{}'", folder.string(), run.config.target, options.target));
+    return fail(Errc::invalid_input, fmt::format("{} is a run for target '{}', not '{}'", folder.string(),
+                                                 run.config.target, options.target));
   KERF_TRY_VOID(overlay(options, run.config));
   const std::string text = to_toml(run.config, run.task.name);
   if (text != *config) {
@@ -142,7 +150,7 @@ Result<Run> resume_run(const OptimizeOptions& options) {
 std::string to_toml(const RunConfig& config, const std::string& task) {
   std::string text = fmt::format(
       "# How this run was started; 'kerf optimize --resume' reads it from the run's database.\n"
-      "task = {}\ntarget = {}\ndevice = {}\nsearch = {}\nseed = \"{}\"\nevaluations = {}\nseconds = {}\n",
+      "task = {}\ntarget = {}\ndevice = {}\nmethod = {}\nseed = \"{}\"\nevaluations = {}\nseconds = {}\n",
       quoted(task), quoted(config.target), quoted(config.device), quoted(config.search.search), config.search.seed,
       config.search.evaluations, config.search.seconds);
   std::string section;
@@ -162,12 +170,13 @@ Result<RunConfig> config_from_toml(const std::string& text) {
   Settings settings;
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed)
-    return fail(Errc::invalid_input, fmt::format("the run's configuration cannot be read: {}", parsed.error().description()));
+    return fail(Errc::invalid_input,
+                fmt::format("the run's configuration cannot be read: {}", parsed.error().description()));
   const toml::table& table = parsed.table();
   const auto word = [&](const char* key) { return table[key].value_or(std::string()); };
   config.target = word("target");
   config.device = word("device");
-  config.search.search = word("search");
+  config.search.search = word("method");
   const std::string seed = word("seed");  // a text: TOML's integers are signed
   if (std::from_chars(seed.data(), seed.data() + seed.size(), config.search.seed).ec != std::errc())
     return fail(Errc::invalid_input, "the run's configuration has no seed");
@@ -184,7 +193,8 @@ Result<RunConfig> config_from_toml(const std::string& text) {
 
 Result<Run> open_run(const OptimizeOptions& options, std::int64_t wall_ms, std::uint64_t fresh_seed) {
   if (!options.resume.empty()) return resume_run(options);
-  if (options.task.empty()) return fail(Errc::invalid_input, "give a TASK to optimize, or --resume a run; see kerf optimize --help");
+  if (options.task.empty())
+    return fail(Errc::invalid_input, "give a TASK to optimize, or --resume a run; see kerf optimize --help");
   return start_run(options, wall_ms, fresh_seed);
 }
 

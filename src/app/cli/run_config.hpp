@@ -15,7 +15,7 @@ namespace kerf::cli {
 
 struct RunConfig {
   std::string target = "cpu";
-  std::string device;                 ///< as given; "": the first
+  std::string device;  ///< as given; "": the first
   JudgeOptions judge;
   SearchOptions search;
 };

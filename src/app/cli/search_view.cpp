@@ -11,7 +11,7 @@ namespace kerf::cli {
 namespace {
 
 constexpr int kCells = 64;
-constexpr std::size_t kWidth = 110;   // lines longer than the terminal would break the redrawing
+constexpr std::size_t kWidth = 110;  // lines longer than the terminal would break the redrawing
 
 std::string cut(std::string text, std::size_t width) {
   if (text.size() > width) text = text.substr(0, width - 3) + "...";
@@ -36,7 +36,8 @@ std::string row(const char* label, const std::string& text, const Style& style) 
 }  // namespace
 
 std::string step_line(const Step& step, const Style& style) {
-  std::string text = fmt::format("{:5}  {:<10} {:<24} {}", step.number, step.operation, cut(printable(step.name), 24), what_became(step));
+  std::string text = fmt::format("{:5}  {:<10} {:<24} {}", step.number, step.operation, cut(printable(step.name), 24),
+                                 what_became(step));
   text = fmt::format("{:<68} ", text);
   return text + paint(printable(step.decision), step.kept ? Colour::green : Colour::dim, style) + "\n";
 }
@@ -52,7 +53,8 @@ double seconds_left(const SearchProgress& progress) {
   return left;
 }
 
-std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current, const Style& style) {
+std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
+                           const Style& style) {
   std::string count = fmt::format("{}", progress.evaluations);
   if (progress.evaluation_limit > 0) count += fmt::format(" of {}", progress.evaluation_limit);
   count += " evaluations";
@@ -64,31 +66,39 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
     if (const auto text = light(progress.speed_of_light); !text.empty()) best += ", " + text;
     best += fmt::format(", step {} {}", progress.best_step, printable(progress.best_name));
   }
-  std::string archive = fmt::format("{} of {} cells, {} refused, {} known code", progress.cells, kCells, progress.failures, progress.duplicates);
-  if (progress.patience > 0) archive += fmt::format(", {} of {} without progress", progress.since_improvement, progress.patience);
-  return paint(title, Colour::bold, style) + "\n" + row(progress.stage.c_str(), count, style) + row("best", best, style) +
-         row("archive", archive, style) + row("now", current, style);
+  std::string archive = fmt::format("{} of {} cells, {} refused, {} known code", progress.cells, kCells,
+                                    progress.failures, progress.duplicates);
+  if (progress.patience > 0)
+    archive += fmt::format(", {} of {} without progress", progress.since_improvement, progress.patience);
+  return paint(title, Colour::bold, style) + "\n" + row(progress.stage.c_str(), count, style) +
+         row("best", best, style) + row("archive", archive, style) + row("now", current, style);
 }
 
-std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped, const Style& style) {
+std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped,
+                           const Style& style) {
   std::string text;
   const auto& measurement = std::get<Measurement>(best.outcome);
   for (const ShapeMeasurement& shape : measurement.shapes) {
     const auto baseline = shape.baselines.find(measurement.speedup.vs);
     const std::string before = baseline == shape.baselines.end() ? "?" : format_us(baseline->second.median);
-    text += fmt::format("{}  {} -> {}", paint(printable(shape.shape), Colour::bold, style), before, format_us(shape.time.median));
+    text += fmt::format("{}  {} -> {}", paint(printable(shape.shape), Colour::bold, style), before,
+                        format_us(shape.time.median));
     if (const auto found = shape.speedups.find(measurement.speedup.vs); found != shape.speedups.end())
-      text += paint(fmt::format("  {}", format_speedup(found->second)), Colour::green, style) + " vs " + printable(measurement.speedup.vs);
-    if (shape.speed_of_light) text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
+      text += paint(fmt::format("  {}", format_speedup(found->second)), Colour::green, style) + " vs " +
+              printable(measurement.speedup.vs);
+    if (shape.speed_of_light)
+      text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
     text += "\n";
   }
-  text += paint(fmt::format("{} evaluations in {}: {} refused, {} of known code, {} of {} cells filled; {}\n", progress.evaluations,
-                            format_seconds(progress.seconds), progress.failures, progress.duplicates, progress.cells, kCells, stopped),
+  text += paint(fmt::format("{} evaluations in {}: {} refused, {} of known code, {} of {} cells filled; {}\n",
+                            progress.evaluations, format_seconds(progress.seconds), progress.failures,
+                            progress.duplicates, progress.cells, kCells, stopped),
                 Colour::dim, style);
   return text;
 }
 
-SearchView::SearchView(Console& console, std::string title, bool live) : console_(console), title_(std::move(title)), live_(live) {
+SearchView::SearchView(Console& console, std::string title, bool live)
+    : console_(console), title_(std::move(title)), live_(live) {
   if (!live_) console_.err << title_ << std::endl;
 }
 
@@ -104,14 +114,16 @@ void SearchView::erase() {
 void SearchView::draw() {
   if (!live_) return;
   erase();
-  const std::string block = progress_block(progress_, title_, tier_.empty() ? current_ : current_ + "  (" + tier_ + ")", console_.err_style);
+  const std::string block =
+      progress_block(progress_, title_, tier_.empty() ? current_ : current_ + "  (" + tier_ + ")", console_.err_style);
   console_.err << block << std::flush;
   lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
 }
 
 void SearchView::on_candidate(const Step& step, const SearchProgress& progress) {
   progress_ = progress;
-  current_ = printable(fmt::format("step {} {}: {}", step.number, step.operation, step.change.empty() ? step.name : step.change));
+  current_ = printable(
+      fmt::format("step {} {}: {}", step.number, step.operation, step.change.empty() ? step.name : step.change));
   tier_.clear();
   draw();
 }

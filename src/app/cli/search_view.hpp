@@ -13,13 +13,15 @@ namespace kerf::cli {
 std::string step_line(const Step& step, const Style& style);
 
 /// The lines of the block: where the search is, the best so far, the archive, what is being tried.
-std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current, const Style& style);
+std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
+                           const Style& style);
 
 /// What is left of the smaller budget, in seconds; negative when there is no budget or no rate yet.
 double seconds_left(const SearchProgress& progress);
 
 /// Before and after, how close to the hardware's limit, what it took.
-std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped, const Style& style);
+std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped,
+                           const Style& style);
 
 /// Shows a search as it goes; also hears the judge's notes.
 class SearchView final : public SearchObserver, public Observer {
@@ -43,7 +45,7 @@ class SearchView final : public SearchObserver, public Observer {
   SearchProgress progress_;
   std::string current_, tier_;
   std::int64_t best_step_ = 0;
-  int lines_ = 0;          // of the block on the screen
+  int lines_ = 0;  // of the block on the screen
 };
 
 }  // namespace kerf::cli

@@ -25,7 +25,8 @@ Setting setting(std::string name, T& place, double least) {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || !(number >= least) || number > 1e9)
-      return fail(Errc::invalid_input, fmt::format("--set {}={}: expected a number of at least {}", name, value, least));
+      return fail(Errc::invalid_input,
+                  fmt::format("--set {}={}: expected a number of at least {}", name, value, least));
     if constexpr (std::is_arithmetic_v<T>)
       place = static_cast<T>(number);
     else

@@ -1,0 +1,262 @@
+// Kills `kerf optimize` at random moments, again and again, and holds what is left against what was reported.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "base/file.hpp"
+#include "base/rng.hpp"
+#include "base/text.hpp"
+#include "search/search_state.hpp"
+#include "store/run_store.hpp"
+
+extern char** environ;
+
+namespace kerf {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr int kKills = 210;       // over all runs
+constexpr int kLanes = 2;         // kill loops side by side, each with its own runs
+constexpr int kEvaluations = 10;  // of one run
+
+constexpr const char* kTask = R"(name = "tiny"
+[inputs]
+x = "f32[n]"
+[shapes]
+default = { n = 256, weight = 1 }
+[reference]
+expr = "y = x * 2.0 + 1.0"
+outputs = ["y"]
+)";
+
+/// One kerf process whose standard error is read as it comes.
+class Process {
+ public:
+  Process(const std::vector<std::string>& args, const fs::path& cache) {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    std::vector<std::string> texts{KERF_BINARY};
+    texts.insert(texts.end(), args.begin(), args.end());
+    std::vector<char*> argv;
+    for (std::string& text : texts) argv.push_back(text.data());
+    argv.push_back(nullptr);
+    std::vector<std::string> variables{"KERF_CACHE=" + cache.string()};
+    for (char** entry = environ; *entry != nullptr; ++entry)
+      if (!std::string_view(*entry).starts_with("KERF_")) variables.emplace_back(*entry);
+    std::vector<char*> env;
+    for (std::string& text : variables) env.push_back(text.data());
+    env.push_back(nullptr);
+    EXPECT_EQ(::posix_spawn(&pid_, KERF_BINARY, &actions, nullptr, argv.data(), env.data()), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    read_ = ends[0];
+  }
+  ~Process() {
+    if (pid_ > 0) kill();
+    ::close(read_);
+  }
+
+  /// Reads until the process ends (true), `limit` passes or `seen` is in what it printed (false).
+  bool read_for(milliseconds limit, const std::string& seen = "\x01") {
+    const auto until = std::chrono::steady_clock::now() + limit;
+    for (;;) {
+      if (printed.find(seen) != std::string::npos) return false;
+      const auto left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now()).count();
+      if (left < 0) return false;
+      pollfd wait{read_, POLLIN, 0};
+      if (::poll(&wait, 1, static_cast<int>(left)) <= 0) continue;
+      char buffer[4096];
+      const ssize_t got = ::read(read_, buffer, sizeof buffer);
+      if (got <= 0) return true;
+      printed.append(buffer, static_cast<std::size_t>(got));
+    }
+  }
+
+  void interrupt() { ::kill(pid_, SIGINT); }
+  void kill() {
+    ::kill(pid_, SIGKILL);
+    wait();
+  }
+  /// Exit code, or minus the signal.
+  int wait() {
+    while (!read_for(milliseconds(60000))) {
+    }
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  std::string printed;
+
+ private:
+  pid_t pid_ = 0;
+  int read_ = -1;
+};
+
+/// Step numbers to the whole line, of what a process printed; a line that was cut by the kill was not reported.
+std::map<std::int64_t, std::string> reported_steps(const std::string& printed) {
+  std::map<std::int64_t, std::string> steps;
+  const auto end = printed.rfind('\n');
+  for (const std::string& line : split(printed.substr(0, end == std::string::npos ? 0 : end), '\n')) {
+    const std::string text(trim(line));
+    if (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0) steps[std::stoll(text)] = text;
+  }
+  return steps;
+}
+
+class KillTest : public testing::Test {
+ protected:
+  KillTest() {
+    std::string pattern = (fs::temp_directory_path() / "kerf-kill-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    EXPECT_TRUE(write_file_atomic(root_ / "tiny.toml", kTask));
+  }
+  ~KillTest() override { fs::remove_all(root_); }
+
+  std::vector<std::string> arguments(const fs::path& run, int seed) const {
+    if (fs::exists(run / "kerf.db") && stored("task_source", run)) return {"optimize", "--resume", run.string()};
+    fs::remove_all(run);  // killed before it began
+    return {"optimize", (root_ / "tiny.toml").string(), "--out",   run.string(),
+            "--seed",   std::to_string(seed),           "--evals", std::to_string(kEvaluations),
+            "--set",    "measure.max_rounds=1",         "--set",   "measure.min_rounds=1",
+            "--set",    "search.finalists=1",           "--set",   "search.patience=0"};
+  }
+  static bool stored(const std::string& key, const fs::path& run) {
+    const auto store = RunStore::open(run, RunStore::Access::read);
+    if (!store) return false;
+    const auto value = (*store)->get(key);
+    return value && value->has_value();
+  }
+
+  fs::path root_;
+};
+
+/// The journal of a finished run against everything that was printed on the way.
+void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, std::string>& reported) {
+  const auto store = RunStore::open(run, RunStore::Access::read);
+  ASSERT_TRUE(store) << store.error().message;
+  const auto steps = (*store)->steps();
+  ASSERT_TRUE(steps) << steps.error().message;
+  int evaluations = 0;
+  std::set<std::string> programs;
+  for (std::size_t i = 0; i < steps->size(); ++i) {
+    const Step& step = (*steps)[i];
+    EXPECT_EQ(step.number, static_cast<std::int64_t>(i) + 1) << "a gap or a repeat";
+    if (step.stage == "final" || step.stage == "tune" || is_duplicate(step)) continue;
+    ++evaluations;
+    std::string program = step.source;
+    for (const auto& [name, value] : step.tunables) program += name + std::to_string(value);
+    EXPECT_TRUE(programs.insert(program).second) << "step " << step.number << " was evaluated before";
+  }
+  EXPECT_EQ(evaluations, kEvaluations);
+  for (const auto& [number, line] : reported) {
+    ASSERT_LE(number, static_cast<std::int64_t>(steps->size())) << "lost: " << line;
+    const Step& step = (*steps)[static_cast<std::size_t>(number - 1)];
+    EXPECT_NE(line.find(step.decision), std::string::npos) << "printed: " << line << "\nstored: " << step.decision;
+  }
+  const auto events = read_file(run / "events.jsonl");
+  ASSERT_TRUE(events);
+  std::size_t lines = 0;
+  for (const std::string& line : split(*events, '\n'))
+    if (line.find("\"event\":\"step\"") != std::string::npos) ++lines;
+  EXPECT_EQ(lines, steps->size()) << "every step is in the event log";
+}
+
+TEST_F(KillTest, NothingReportedIsLostOrRepeated) {
+  {
+    Process warm(arguments(root_ / "warm", 1), root_ / "cache");  // fills the build cache
+    ASSERT_EQ(warm.wait(), 0) << warm.printed;
+  }
+  std::atomic<int> kills{0}, finished{0}, after_a_step{0};
+  const auto lane = [&](int number) {
+    Rng rng = Rng(2024).fork(std::to_string(number));
+    for (int seed = 1; kills < kKills; ++seed) {
+      const fs::path run = root_ / ("lane" + std::to_string(number) + "_" + std::to_string(seed));
+      std::map<std::int64_t, std::string> reported;
+      for (bool done = false; !done;) {
+        Process process(arguments(run, seed), root_ / "cache");
+        bool ended = false;
+        if (kills < kKills) {
+          // Half of the kills come at any moment, half just after something was reported.
+          const bool wait_for_step = rng.chance(0.5);
+          if (wait_for_step) ended = process.read_for(milliseconds(3000), "\n    ");
+          if (!ended) ended = process.read_for(milliseconds(rng.integer(0, wait_for_step ? 40 : 200)));
+          if (!ended) {
+            process.kill();
+            ++kills;
+            after_a_step += process.printed.find("\n    ") != std::string::npos ? 1 : 0;
+          }
+        }
+        const int code = ended || kills >= kKills ? process.wait() : 0;
+        for (const auto& [step, line] : reported_steps(process.printed)) {
+          const auto [known, fresh] = reported.emplace(step, line);
+          EXPECT_TRUE(fresh) << "step " << step << " was reported twice:\n" << known->second << "\n" << line;
+        }
+        done = (ended || kills >= kKills) && code == 0 && stored("finished", run);
+        EXPECT_TRUE(code == 0 || code == -SIGKILL) << process.printed;
+        if (code != 0 && code != -SIGKILL) return;
+      }
+      ++finished;
+      hold_against_the_store(run, reported);
+    }
+  };
+  std::vector<std::thread> lanes;
+  for (int i = 0; i < kLanes; ++i) lanes.emplace_back(lane, i);
+  for (auto& thread : lanes) thread.join();
+  EXPECT_GE(kills, 200);
+  EXPECT_GE(finished, kLanes);
+  EXPECT_GE(after_a_step, 50) << "too few kills hit a search that was under way";
+  RecordProperty("kills", kills);
+  RecordProperty("runs", finished);
+}
+
+TEST_F(KillTest, ASecondProcessInTheSameFolderIsRefused) {
+  const auto first_arguments = arguments(root_ / "run", 1);
+  Process first(first_arguments, root_ / "cache");
+  while (!fs::exists(root_ / "run" / "kerf.db")) std::this_thread::sleep_for(milliseconds(5));
+  Process second({"optimize", "--resume", (root_ / "run").string()}, root_ / "cache");
+  EXPECT_EQ(second.wait(), 2);
+  EXPECT_NE(second.printed.find("is being written by process"), std::string::npos) << second.printed;
+  Process third(first_arguments, root_ / "cache");
+  EXPECT_EQ(third.wait(), 2) << third.printed;
+  first.kill();
+  Process after(arguments(root_ / "run", 1), root_ / "cache");  // the lock died with its owner
+  EXPECT_EQ(after.wait(), 0) << after.printed;
+}
+
+TEST_F(KillTest, AnInterruptEndsTheRunCleanly) {
+  Process process(arguments(root_ / "run", 3), root_ / "cache");
+  process.read_for(milliseconds(30000), "\n    2");
+  process.interrupt();
+  EXPECT_EQ(process.wait(), 0) << process.printed;
+  EXPECT_FALSE(stored("finished", root_ / "run"));
+  Process again(arguments(root_ / "run", 3), root_ / "cache");
+  EXPECT_EQ(again.wait(), 0) << again.printed;
+  EXPECT_TRUE(stored("finished", root_ / "run"));
+  auto reported = reported_steps(process.printed);
+  reported.merge(reported_steps(again.printed));
+  hold_against_the_store(root_ / "run", reported);
+}
+
+}  // namespace
+}  // namespace kerf
