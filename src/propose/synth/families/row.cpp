@@ -12,8 +12,6 @@
 namespace kerf::synth {
 namespace {
 
-constexpr std::size_t kMostPasses = 3;  // the manifest has variants of split rows for 1, 2 and 3
-
 class Row final : public Family {
  public:
   std::string_view name() const override { return "row"; }
@@ -57,26 +55,12 @@ class Row final : public Family {
     filling.values["SHARED_UNUSED"] = shared_rows;
     filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
     filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
-    for (std::size_t k = 0; k < kMostPasses; ++k) {
-      const std::string number = std::to_string(k);
-      const bool exists = k < ranges.results.size();
-      filling.values["PASSES_" + std::to_string(k + 1)] = ranges.results.size() == k + 1 ? "1" : "0";
-      filling.values["HAS_PASS_" + number] = exists ? "1" : "0";
-      filling.values.try_emplace("PARTIAL_" + number, "");
-      const RowResult* result = exists ? &ranges.results[k] : nullptr;
-      filling.values["TYPE_" + number] = result == nullptr ? "f32" : scratch_type(*result);
-      filling.extents["WHERE_" + number] = result != nullptr && finds_index(*result) ? filling.extents["ROWS"] : "1";
-    }
-  }
-
-  static std::string scratch_type(const RowResult& result) {
-    const DType type = finds_index(result) ? result.term_dtype : result.dtype;
-    return type == DType::boolean ? "i32" : std::string(dtype_name(type));
+    set_split_values(filling, ranges);
   }
 
   static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
-    const RowCode kept = write_row_code(program, group, {"k_", false, Keep::expensive}, hooks);
-    const RowCode plain = write_row_code(program, group, {"r_", false, Keep::nothing}, hooks);
+    const RowCode kept = write_row_code(program, group, {"k_", false, Keep::expensive, false, true}, hooks);
+    const RowCode plain = write_row_code(program, group, {"r_", false, Keep::nothing, false, true}, hooks);
     filling.values["JOINS"] = join_functions(plain, hooks, false);
     set_host_passes(filling, kept, program, hooks, "k_", "_KEEP");
     set_host_passes(filling, plain, program, hooks, "r_", "");

@@ -68,11 +68,22 @@ Shape Domain::kept_shape() const {
   return kept;
 }
 
+/// Whether `id` is a domain-shaped value in other axes: then their numbers of elements agree, whatever their extents
+/// look like.
+bool Places::renames(NodeId id) const {
+  if (shape(id) == domain_.shape) return true;
+  const ir::Node& node = plan_.graph[id];
+  if (plan_.location[static_cast<std::size_t>(id)] >= 0) return false;
+  if (is<ir::ReshapeAttr>(node)) return renames(node.args[0]);
+  return is<ir::MapAttr>(node) && std::any_of(node.args.begin(), node.args.end(),
+                                              [&](NodeId arg) { return shape(arg) == node.shape && renames(arg); });
+}
+
 bool Places::follow(NodeId root) {
   if (domain_.shape.size() > 60) return false;
   Place place;
   place.axes.assign(shape(root).size(), Place::kUnknown);
-  if (element_count(shape(root)) == element_count(domain_.shape)) {
+  if (element_count(shape(root)) == element_count(domain_.shape) || renames(root)) {
     place.whole = true;
     for (std::size_t d = 0; d < domain_.shape.size(); ++d) place.depends |= std::uint64_t{1} << d;
   } else if (element_count(shape(root)) == element_count(domain_.kept_shape())) {
@@ -156,6 +167,7 @@ bool Places::visit(NodeId id, Place place) {
   if (is<ir::MapAttr>(node)) return visit_map(id, place);
   if (is<ir::ViewAttr>(node)) return visit_view(id, place);
   if (is<ir::ReduceAttr>(node)) return visit_reduce(id, place);
+  if (is<ir::ScanAttr>(node)) return place.whole && node.shape == domain_.shape && visit(node.args[0], place);
   if (is<ir::ReshapeAttr>(node)) return visit(node.args[0], reshaped(place, node.shape, shape(node.args[0])));
   return false;
 }

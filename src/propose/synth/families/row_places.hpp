@@ -40,8 +40,8 @@ class Places {
   Places(const codegen::Plan& plan, const Domain& domain) : plan_(plan), domain_(domain) {}
 
   /// `root` read as the domain's element (or, when it has one element per kept index, as that). False when the group
-  /// contains something other than maps, views, reshapes and reductions over the domain's reduced axes, or reads a
-  /// reduction elsewhere than at the kept index.
+  /// contains something other than maps, views, reshapes, scans of domain-shaped values and reductions over the
+  /// domain's reduced axes, or reads a reduction elsewhere than at the kept index.
   bool follow(ir::NodeId root);
 
   bool known(ir::NodeId node) const { return places_.contains(node); }
@@ -51,6 +51,7 @@ class Places {
   std::uint64_t depends(ir::NodeId node) const;
 
  private:
+  bool renames(ir::NodeId id) const;
   bool visit(ir::NodeId id, Place place);
   bool visit_map(ir::NodeId id, const Place& place);
   bool visit_view(ir::NodeId id, const Place& place);

@@ -48,18 +48,7 @@ class Writer {
         places_(plan_, program.domain),
         columns_(program.domain.reduced_mask()) {
     KERF_CHECK(places_.follow(group.root), "the program was found in this group");
-    texts_.assign(program.domain.shape.size(), "0");
-    Shape kept = program.domain.shape, reduced = kept;
-    for (std::size_t d = 0; d < kept.size(); ++d) (program.domain.reduced[d] ? kept[d] : reduced[d]) = Dim(1);
-    const auto rows = unravel_text("kerf_row", kept, hooks), cols = unravel_text("kerf_col", reduced, hooks);
-    for (std::size_t d = 0; d < kept.size(); ++d) texts_[d] = program.domain.reduced[d] ? cols[d] : rows[d];
-    std::vector<bool> order;  // kept and reduced axes as they lie
-    for (const int d : true_axes(program.domain.shape))
-      order.push_back(program.domain.reduced[static_cast<std::size_t>(d)]);
-    const bool trailing = std::is_sorted(order.begin(), order.end());
-    whole_ = trailing ? fmt::format("(kerf_row * {} + kerf_col)", hooks.extent(element_count(reduced)))
-                      : "(" + linear_text(program.domain.shape, texts_, hooks) + ")";
-    if (element_count(kept).is_one()) whole_ = trailing ? "kerf_col" : whole_;
+    set_texts();
   }
 
   RowCode write() {
@@ -74,7 +63,7 @@ class Writer {
                        fmt::format("kerf_s{}", k),
                        codegen::value_type(node, hooks_.options()),
                        codegen::value_type(plan_.graph[node.args[0]], hooks_.options())};
-      known_[id] = result.name;
+      known_[id] = result.name + lane();
       code.results.push_back(std::move(result));
     }
     code.before = define_scalars(code, -1);
@@ -83,6 +72,25 @@ class Writer {
       code.passes.back().scalars = define_scalars(code, static_cast<int>(k));
     }
     code.passes.push_back(last_pass());
+    return code;
+  }
+
+  RowCode write_scan(const std::string& scanned) {
+    RowCode code;
+    find_scalars();
+    code.before = define_scalars(code, -1);
+    const NodeId scan = group_.anchors.front(), input = node(scan).args[0];
+    PassCode first, last;
+    Texts texts = known_;
+    read_leaves(input, texts, first.reads);
+    first.term = call("term", input, texts, parameters(true));
+    texts = known_;
+    texts[scan] = scanned;
+    read_leaves(group_.root, texts, last.reads);
+    last.term = call("finish", group_.root, texts, parameters(true));
+    hooks_.store(style_.prefix + "put", group_.root, group_.buffer, parameters(true), index_of(group_.root),
+                 {{group_.root, "kerf_y"}});
+    code.passes = {std::move(first), std::move(last)};
     return code;
   }
 
@@ -98,12 +106,67 @@ class Writer {
     if (place->whole)
       index.linear = whole_;
     else if (place->kept)
-      index.linear = "kerf_row";
+      index.linear = row_;
     return index;
   }
 
  private:
   using Texts = std::map<NodeId, std::string>;
+
+  /// The domain's shape with 1 for every axis that is not `wanted`.
+  template <class Wanted>
+  Shape masked(const Wanted& wanted) const {
+    Shape shape = program_.domain.shape;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (!wanted(d)) shape[d] = Dim(1);
+    return shape;
+  }
+  void put_texts(const std::string& number, const Shape& shape) {
+    const auto texts = unravel_text(number, shape, hooks_);
+    for (const int d : true_axes(shape)) texts_[static_cast<std::size_t>(d)] = texts[static_cast<std::size_t>(d)];
+  }
+
+  /// The index along each axis, the number of the row and that of the element.
+  void set_texts() {
+    const auto& domain = program_.domain;
+    const std::vector<bool> fast = program_.fast_axes();
+    texts_.assign(domain.shape.size(), "0");
+    const Shape run = masked([&](std::size_t d) { return fast[d]; });
+    const Shape others = masked([&](std::size_t d) { return domain.reduced[d] == program_.fast_columns && !fast[d]; });
+    const std::string count = hooks_.extent(element_count(run));
+    const bool alone = true_axes(others).empty();
+    std::string slow, quick = "kerf_in";
+    row_parameters_ = {"kerf_row"};
+    row_ = "kerf_row";
+    if (program_.fast_columns) {
+      put_texts("kerf_row", masked([&](std::size_t d) { return !domain.reduced[d]; }));
+      slow = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
+      quick = alone           ? "kerf_col"
+              : style_.majors ? fmt::format("(kerf_col - kerf_major * {})", count)
+                              : fmt::format("(kerf_col % {})", count);
+    } else {
+      put_texts("kerf_col", masked([&](std::size_t d) { return domain.reduced[d]; }));
+      slow = style_.rows_at_once ? "kerf_out" : fmt::format("(kerf_row / {})", count);
+      if (style_.rows_at_once) {
+        row_parameters_ = {"kerf_out", "kerf_in"};
+        row_ = alone ? "kerf_in" : fmt::format("(kerf_out * {} + kerf_in)", count);
+      } else {
+        quick = alone ? "kerf_row" : fmt::format("(kerf_row % {})", count);
+      }
+    }
+    put_texts(slow, others);
+    put_texts(quick, run);
+    const Shape lead = masked([&](std::size_t d) { return !fast[d]; });
+    const std::string before = program_.fast_columns && alone ? row_ : linear_text(lead, texts_, hooks_);
+    whole_ = true_axes(lead).empty() ? quick : fmt::format("(({}) * {} + {})", before, count, quick);
+  }
+
+  std::vector<std::string> parameters(bool with_column) const {
+    std::vector<std::string> all = row_parameters_;
+    if (with_column) all.emplace_back("kerf_col");
+    if (with_column && style_.majors) all.emplace_back("kerf_major");
+    return all;
+  }
 
   const ir::Node& node(NodeId id) const { return plan_.graph[id]; }
   bool loaded(NodeId id) const { return plan_.location[static_cast<std::size_t>(id)] >= 0; }
@@ -112,6 +175,8 @@ class Writer {
   NodeId goal(std::size_t pass) const {
     return pass < program_.reduces.size() ? node(program_.reduces[pass]).args[0] : group_.root;
   }
+
+  std::string lane() const { return style_.rows_at_once ? "[l]" : ""; }
 
   /// Rows' values that columns use, and the pass after which they are known.
   void find_scalars() {
@@ -140,9 +205,9 @@ class Writer {
     for (const auto& [id, known_after] : scalars_) {
       if (known_after != stage) continue;
       const std::string name = fmt::format("kerf_r{}", code.scalar_names.size()), type = hooks_.type_name(id);
-      text += fmt::format("const {} {} = {};\n", type, name,
-                          call(fmt::format("row_{}", code.scalar_names.size()), id, known_, {"kerf_row"}));
-      known_[id] = name;
+      text += fmt::format("{}{}{} = {};\n", lane().empty() ? "const " + type + " " : "", name, lane(),
+                          call(fmt::format("row_{}", code.scalar_names.size()), id, known_, parameters(false)));
+      known_[id] = name + lane();
       code.scalar_types.push_back(type);
       code.scalar_names.push_back(name);
       code.scalar_stage.push_back(stage);
@@ -202,8 +267,7 @@ class Writer {
     const auto [found, fresh] = leaf_numbers_.emplace(leaf, leaf_numbers_.size());
     const std::string name = fmt::format("kerf_x{}", found->second);
     if (fresh)
-      hooks_.value(style_.prefix + fmt::format("leaf_{}", found->second), leaf, {"kerf_row", "kerf_col"},
-                   index_of(leaf));
+      hooks_.value(style_.prefix + fmt::format("leaf_{}", found->second), leaf, parameters(true), index_of(leaf));
     return name;
   }
 
@@ -215,9 +279,7 @@ class Writer {
     const std::string each =
         fmt::format("KERF_UNROLL for (int v = 0; v < V; ++v) {}[v] = {}($args, kerf_row, base + v);", x, hook);
     std::string text = fmt::format("{} {}[V];\n", type, x);
-    const std::vector<int> own = true_axes(node(leaf).shape), all = true_axes(program_.domain.shape);
-    const bool run = buffer.dtype == DType::f32 && type == "float" && program_.fast_columns &&
-                     places_.only(leaf)->axes[static_cast<std::size_t>(own.back())] == all.back();
+    const bool run = buffer.dtype == DType::f32 && type == "float" && program_.fast_columns && runs_along(leaf);
     if (!run) return text + each + "\n";
     const Index index = index_of(leaf);
     const std::string at = index.linear.empty() ? linear_text(node(leaf).shape, index.axes, hooks_) : index.linear;
@@ -233,6 +295,17 @@ class Writer {
 }}
 )",
                               at, buffer.parameter, x, each);
+  }
+
+  /// Whether a leaf's last axes are the domain's fast ones.
+  bool runs_along(NodeId leaf) const {
+    const std::vector<bool> fast = program_.fast_axes();
+    std::vector<int> wanted, own;
+    for (const int d : true_axes(program_.domain.shape))
+      if (fast[static_cast<std::size_t>(d)]) wanted.push_back(d);
+    for (const int d : true_axes(node(leaf).shape))
+      own.push_back(places_.only(leaf)->axes[static_cast<std::size_t>(d)]);
+    return own.size() >= wanted.size() && std::equal(wanted.rbegin(), wanted.rend(), own.rbegin());
   }
 
   /// Values of this column that passes after `pass` want and passes up to it have computed.
@@ -305,7 +378,7 @@ class Writer {
       if (!texts.contains(id)) {
         const std::string name = fmt::format("kerf_n{}_{}", k, id), type = hooks_.type_name(id);
         result.values += fmt::format("const {} {} = {};\n", type, name,
-                                     call(fmt::format("keep_{}_{}", k, id), id, texts, {"kerf_row", "kerf_col"}));
+                                     call(fmt::format("keep_{}_{}", k, id), id, texts, parameters(true)));
         texts[id] = name;
       }
       const std::size_t slot = free_slot(code, hooks_.type_name(id), taken);
@@ -314,7 +387,7 @@ class Writer {
       result.saves += fmt::format("$slot(kerf_k{}) = {};\n", slot, texts[id]);
     }
     read_leaves(goal(k), texts, result.reads);
-    result.term = call(fmt::format("term_{}", k), goal(k), texts, {"kerf_row", "kerf_col"});
+    result.term = call(fmt::format("term_{}", k), goal(k), texts, parameters(true));
     slots_ = std::move(slots);
     return result;
   }
@@ -325,12 +398,12 @@ class Writer {
     const std::string put = style_.prefix + "put";
     if (program_.per_element) {
       read_leaves(group_.root, texts, result.reads);
-      result.term = call("finish", group_.root, texts, {"kerf_row", "kerf_col"});
-      hooks_.store(put, group_.root, group_.buffer, {"kerf_row", "kerf_col"}, index_of(group_.root),
-                   {{group_.root, "kerf_y"}});
+      result.term = call("finish", group_.root, texts, parameters(true));
+      hooks_.store(put, group_.root, group_.buffer, parameters(true), index_of(group_.root), {{group_.root, "kerf_y"}});
     } else {
-      result.term = call("finish", group_.root, known_, {"kerf_row"});
-      hooks_.store(put, group_.root, group_.buffer, {"kerf_row"}, index_of(group_.root), {{group_.root, "kerf_y"}});
+      result.term = call("finish", group_.root, known_, parameters(false));
+      hooks_.store(put, group_.root, group_.buffer, parameters(false), index_of(group_.root),
+                   {{group_.root, "kerf_y"}});
     }
     return result;
   }
@@ -342,6 +415,8 @@ class Writer {
   const codegen::Plan& plan_;
   Places places_;
   std::uint64_t columns_;
+  std::vector<std::string> row_parameters_;
+  std::string row_;                 // number of the row
   std::vector<std::string> texts_;  // per variable of the domain
   std::string whole_;               // number of the domain's element
   std::vector<std::pair<NodeId, int>> scalars_;
@@ -377,6 +452,40 @@ std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& gr
   return program;
 }
 
+std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group) {
+  if (group.copy || group.anchors.size() != 1 || !is<ir::ScanAttr>(plan.graph[group.anchors[0]])) return {};
+  const ir::Node& scan = plan.graph[group.anchors[0]];
+  RowProgram program;
+  program.domain.shape = scan.shape;
+  program.domain.reduced.assign(scan.shape.size(), false);
+  const auto axis = static_cast<std::size_t>(attr<ir::ScanAttr>(scan).axis);
+  program.domain.reduced[axis] = true;
+  Places places(plan, program.domain);
+  if (!places.follow(group.root)) return {};
+  const Place *root = places.only(group.root), *inner = places.only(group.anchors[0]);
+  if (root == nullptr || !root->whole || inner == nullptr) return {};
+  program.per_element = true;
+  program.fast_columns = true;
+  for (std::size_t d = axis + 1; d < scan.shape.size(); ++d)
+    program.fast_columns = program.fast_columns && scan.shape[d].is_one();
+  return program;
+}
+
+RowCode write_scan_code(const RowProgram& program, const Group& group, const RowStyle& style,
+                        const std::string& scanned, HookWriter& hooks) {
+  return Writer(program, group, style, hooks).write_scan(scanned);
+}
+
+std::vector<bool> RowProgram::fast_axes() const {
+  std::vector<bool> fast(domain.shape.size(), false);
+  for (std::size_t d = domain.shape.size(); d-- > 0;) {
+    if (domain.shape[d].is_one()) continue;
+    if (domain.reduced[d] != fast_columns) break;
+    fast[d] = true;
+  }
+  return fast;
+}
+
 RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks) {
   return Writer(program, group, style, hooks).write();
 }
@@ -389,9 +498,10 @@ std::string root_address(const RowProgram& program, const Group& group, HookWrit
 
 void set_row_extents(const RowProgram& program, Filling& filling) {
   Dim rows = 1, cols = 1, run = 1;
+  const std::vector<bool> fast = program.fast_axes();
   for (std::size_t d = 0; d < program.domain.shape.size(); ++d) {
     (program.domain.reduced[d] ? cols : rows) = (program.domain.reduced[d] ? cols : rows) * program.domain.shape[d];
-    if (!program.domain.shape[d].is_one()) run = program.domain.shape[d];
+    if (fast[d]) run = run * program.domain.shape[d];
   }
   filling.extents["ROWS"] = rows.to_string();
   filling.extents["COLS"] = cols.to_string();

@@ -18,10 +18,16 @@ struct RowProgram {
   std::vector<ir::NodeId> reduces;  ///< in the order they run
   bool per_element = false;         ///< the root has an element per row and column; otherwise one per row
   bool fast_columns = false;        ///< neighbours in memory are neighbours along the columns (else along the rows)
+
+  /// The last axes as far as they are all reduced (fast_columns) or all kept: the run of neighbours in memory.
+  std::vector<bool> fast_axes() const;
 };
 
 /// None when the group is not a row program.
 std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group);
+
+/// As `row_program` for a group with one scan, along the only axis that counts as reduced.
+std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group);
 
 /// What a pass keeps for later passes instead of computing it again.
 enum class Keep { nothing, expensive, everything };
@@ -31,6 +37,12 @@ struct RowStyle {
   bool read_leaves =
       false;  ///< leaves are read by the template's code (see RowCode::reads), V at a time, not by the hooks
   Keep keep = Keep::nothing;
+  /// Many rows at once, `l` of them: hooks take (kerf_out, kerf_in) with kerf_row = kerf_out * RUN + kerf_in, and
+  /// values of the row are elements [l] of arrays.
+  bool rows_at_once = false;
+  /// Hooks also take kerf_major, which run of columns kerf_col is in, so that a loop within a run has nothing to
+  /// divide.
+  bool majors = false;
 };
 
 /// The code of one pass. In all texts `kerf_row` and `kerf_col` are the indices, `v` the position within V columns from
@@ -66,10 +78,15 @@ struct RowCode {
 /// value)`, or without the column when there is one element per row.
 RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks);
 
+/// The same for a program whose one anchor is a scan along the columns: passes[0] gives what is scanned, passes[1] the
+/// finished value of the root from the running one, `scanned` ("kerf_z[v]").
+RowCode write_scan_code(const RowProgram& program, const Group& group, const RowStyle& style,
+                        const std::string& scanned, HookWriter& hooks);
+
 /// C expression for the position of the root's element (kerf_row, kerf_col) in its buffer.
 std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks);
 
-/// Extents that all templates share: ROWS, COLS, and RUN, the extent of the fastest axis.
+/// Extents that all templates share: ROWS, COLS, and RUN, the number of neighbours in memory along the fast axes.
 void set_row_extents(const RowProgram& program, Filling& filling);
 
 }  // namespace kerf::synth

@@ -17,19 +17,6 @@ ReduceOp op_of(const RowResult& result) {
   return result.op;
 }
 
-std::string joined(const RowResult& result) {
-  const bool real = is_float(result.dtype);
-  switch (op_of(result)) {
-    case ReduceOp::sum: return "a + b";
-    case ReduceOp::prod: return "a * b";
-    case ReduceOp::max: return real ? "kerf_max_nan(a, b)" : "kerf_max(a, b)";
-    case ReduceOp::min: return real ? "kerf_min_nan(a, b)" : "kerf_min(a, b)";
-    case ReduceOp::any: return "(a != 0) | (b != 0)";
-    case ReduceOp::all: return "(a != 0) & (b != 0)";
-    default: return "";
-  }
-}
-
 constexpr std::string_view kAll = R"(KERF_FN {T} $all_{k}({T} a, KERF_LOCAL {T}* s, int lane, int threads) {{
 #if KERF_WARP > 1
   KERF_UNROLL
@@ -96,6 +83,33 @@ constexpr std::string_view kAllFind =
 }}
 )";
 
+constexpr std::string_view kColumnAll = R"(KERF_FN {T} $all_{k}({T} a, KERF_LOCAL {T}* s, int lane, int threads) {{
+  if (threads == 1) return a;
+  s[lane * $X] = a;
+  KERF_BARRIER();
+  for (int m = threads / 2; m > 0; m >>= 1) {{
+    if (lane < m) s[lane * $X] = $join_{k}(s[lane * $X], s[(lane + m) * $X]);
+    KERF_BARRIER();
+  }}
+  return s[0];
+}}
+)";
+
+constexpr std::string_view kColumnAllFind =
+    R"(KERF_FN kerf_index $all_{k}({T}* best, kerf_index ai, KERF_LOCAL {T}* s, KERF_LOCAL kerf_index* si, int lane, int threads) {{
+  if (threads == 1) return ai;
+  s[lane * $X] = *best, si[lane * $X] = ai;
+  KERF_BARRIER();
+  for (int m = threads / 2; m > 0; m >>= 1) {{
+    const int here = lane * $X, there = (lane + m) * $X;
+    if (lane < m && $better_{k}(s[there], si[there], s[here], si[here])) s[here] = s[there], si[here] = si[there];
+    KERF_BARRIER();
+  }}
+  *best = s[0];
+  return si[0];
+}}
+)";
+
 /// Statements that take the term of one column into the state `a`, `ai`.
 std::string take(const RowResult& result, std::size_t k, const std::string& a, const std::string& term) {
   const ReduceOp op = op_of(result);
@@ -158,6 +172,19 @@ std::string indent(const std::string& text, int spaces) {
   return result;
 }
 
+std::string join_text(const RowResult& result) {
+  const bool real = is_float(result.dtype);
+  switch (op_of(result)) {
+    case ReduceOp::sum: return "a + b";
+    case ReduceOp::prod: return "a * b";
+    case ReduceOp::max: return real ? "kerf_max_nan(a, b)" : "kerf_max(a, b)";
+    case ReduceOp::min: return real ? "kerf_min_nan(a, b)" : "kerf_min(a, b)";
+    case ReduceOp::any: return "(a != 0) | (b != 0)";
+    case ReduceOp::all: return "(a != 0) & (b != 0)";
+    default: return "";
+  }
+}
+
 bool finds_index(const RowResult& result) { return result.op == ReduceOp::argmax || result.op == ReduceOp::argmin; }
 
 std::string state_type(const RowResult& result) { return finds_index(result) ? result.term_type : result.type; }
@@ -179,7 +206,10 @@ std::string identity_text(const RowResult& result, const HookWriter& hooks) {
   return lowest ? fmt::format("(-9223372036854775807{} - 1)", suffix) : fmt::format("9223372036854775807{}", suffix);
 }
 
-std::string join_functions(const RowCode& code, const HookWriter& hooks, bool gpu) {
+namespace {
+
+std::string functions_of(const RowCode& code, const HookWriter& hooks, std::string_view all,
+                         std::string_view all_find) {
   std::string text;
   for (std::size_t k = 0; k < code.results.size(); ++k) {
     const RowResult& result = code.results[k];
@@ -190,13 +220,24 @@ std::string join_functions(const RowCode& code, const HookWriter& hooks, bool gp
       text += fmt::format(kBetter, arg("k", k), arg("T", type), arg("sign", result.op == ReduceOp::argmax ? ">" : "<"),
                           arg("nan", real ? " || (b != b && a == a)" : ""),
                           arg("both", real ? " || (b != b && a != a)" : ""));
-      if (gpu) text += fmt::format(kAllFind, arg("k", k), arg("T", type));
-      continue;
+      text += fmt::format(fmt::runtime(all_find), arg("k", k), arg("T", type));
+    } else {
+      text += fmt::format("KERF_FN {0} $join_{1}({0} a, {0} b) {{ return {2}; }}\n", type, k, join_text(result));
+      text +=
+          fmt::format(fmt::runtime(all), arg("k", k), arg("T", type), arg("identity", identity_text(result, hooks)));
     }
-    text += fmt::format("KERF_FN {0} $join_{1}({0} a, {0} b) {{ return {2}; }}\n", type, k, joined(result));
-    if (gpu) text += fmt::format(kAll, arg("k", k), arg("T", type), arg("identity", identity_text(result, hooks)));
   }
   return text;
+}
+
+}  // namespace
+
+std::string join_functions(const RowCode& code, const HookWriter& hooks, bool gpu) {
+  return functions_of(code, hooks, gpu ? kAll : "", gpu ? kAllFind : "");
+}
+
+std::string column_join_functions(const RowCode& code, const HookWriter& hooks) {
+  return functions_of(code, hooks, kColumnAll, kColumnAllFind);
 }
 
 void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
@@ -209,7 +250,7 @@ void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram&
     passes += fmt::format(R"($each
 for (int i = 0; i < PER; ++i) {{
   const kerf_index base = ((kerf_index)i * THREADS + lane) * V;
-  if (FULL || base < $COLS) {{
+  if (FULL || base < end) {{
 {}  }}
 }}
 )",
@@ -222,12 +263,12 @@ for (int i = 0; i < PER; ++i) {{
     filling.values["FINISH"] = fmt::format(R"(  $each
   for (int i = 0; i < PER; ++i) {{
     const kerf_index base = ((kerf_index)i * THREADS + lane) * V;
-    if (FULL || base < $COLS) {{
+    if (FULL || base < end) {{
 {}    }}
   }})",
                                            indent(finish_columns(last, program, group, "k_put", hooks), 6));
   else
-    filling.values["FINISH"] = fmt::format("  if (lane == 0) $k_put($args, kerf_row, {});", last.term);
+    filling.values["FINISH"] = fmt::format("  if (lane == 0 && inside) $k_put($args, kerf_row, {});", last.term);
   std::string registers, shared;
   for (std::size_t s = 0; s < code.slot_types.size(); ++s) {
     registers += fmt::format("  {} kerf_k{}[PER * V];\n", code.slot_types[s], s);
@@ -260,7 +301,9 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
     std::string partial = pass, collect = declare_state(result, a, hooks);
     if (finds_index(result)) {
       partial += fmt::format(
-          "if (lane == 0) $partial_{0}[KERF_GROUP_ID(0)] = kerf_a{0}, $where_{0}[KERF_GROUP_ID(0)] = kerf_i{0};\n", k);
+          "if (lane == 0 && inside) $partial_{0}[kerf_row * $PARTS + part] = kerf_a{0}, $where_{0}[kerf_row * $PARTS + "
+          "part] = kerf_i{0};\n",
+          k);
       collect += fmt::format(R"(for (int p = lane; p < $PARTS; p += THREADS) {{
   const {1} kerf_t = $partial_{0}[kerf_row * $PARTS + p];
   const kerf_index kerf_ti = $where_{0}[kerf_row * $PARTS + p];
@@ -269,7 +312,7 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
 )",
                              k, result.term_type);
     } else {
-      partial += fmt::format("if (lane == 0) $partial_{0}[KERF_GROUP_ID(0)] = kerf_s{0};\n", k);
+      partial += fmt::format("if (lane == 0 && inside) $partial_{0}[kerf_row * $PARTS + part] = kerf_s{0};\n", k);
       collect += fmt::format(
           "for (int p = lane; p < $PARTS; p += THREADS) {0} = $join_{1}({0}, $partial_{1}[kerf_row * $PARTS + p]);\n",
           a, k);
@@ -286,7 +329,22 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
         "{{\n{}  }}",
         indent(finish_columns(last, program, group, "r_put", hooks), 4));
   else
-    filling.values["RANGE_FINISH"] = fmt::format("  if (lane == 0) $r_put($args, kerf_row, {});", last.term);
+    filling.values["RANGE_FINISH"] = fmt::format("  if (lane == 0 && inside) $r_put($args, kerf_row, {});", last.term);
+}
+
+void set_split_values(Filling& filling, const RowCode& code) {
+  constexpr std::size_t kMostPasses = 3;  // the manifests have variants for 1, 2 and 3
+  for (std::size_t k = 0; k < kMostPasses; ++k) {
+    const std::string number = std::to_string(k);
+    const RowResult* result = k < code.results.size() ? &code.results[k] : nullptr;
+    const bool finds = result != nullptr && finds_index(*result);
+    const DType type = result == nullptr ? DType::f32 : finds ? result->term_dtype : result->dtype;
+    filling.values["PASSES_" + std::to_string(k + 1)] = code.results.size() == k + 1 ? "1" : "0";
+    filling.values["HAS_PASS_" + number] = result != nullptr ? "1" : "0";
+    filling.values.try_emplace("PARTIAL_" + number, "");
+    filling.values["TYPE_" + number] = type == DType::boolean ? "i32" : std::string(dtype_name(type));
+    filling.extents["WHERE_" + number] = finds ? filling.extents["ROWS"] : "1";
+  }
 }
 
 }  // namespace kerf::synth

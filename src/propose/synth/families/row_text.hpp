@@ -11,14 +11,17 @@ namespace kerf::synth {
 /// $all_0(...), the result of all threads of a row, in each of them.
 std::string join_functions(const RowCode& code, const HookWriter& hooks, bool gpu);
 
-/// Values of the template for kernels in which the threads of a row keep what they read: SHARED, SLOTS_HERE, PASSES,
-/// FINISH. The template defines V, THREADS, PER, FULL, lane, kerf_row and the macros $slot and $each.
+/// The same for groups of $X rows and $Y threads per row, of which neighbours belong to different rows.
+std::string column_join_functions(const RowCode& code, const HookWriter& hooks);
+
+/// Values of the template for kernels in which the threads of a row keep what they read: PASSES, FINISH,
+/// SLOTS_IN_REGISTERS, SLOTS_IN_SHARED. The template defines V, THREADS, PER, FULL, lane, kerf_row, end (of the
+/// columns), inside (0 when this row does not exist) and the macros $slot and $each.
 void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
                         HookWriter& hooks);
 
 /// Values for kernels that read a row once per pass: RANGE_PASSES, RANGE_FINISH (columns `begin` to `end`), and per
-/// pass of a split row PARTIAL_k (the pass and its result to scratch) after GATHER_k (results of earlier passes from
-/// scratch).
+/// pass of a split row PARTIAL_k (the pass and its result to scratch); GATHER gets all results from scratch.
 void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
                       HookWriter& hooks);
 
@@ -27,6 +30,13 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
 void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
                      const std::string& prefix, const std::string& suffix);
 
+/// Host code for many rows at once: TILE_BODY, the rows kerf_in = from + l, l < n, of kerf_out.
+void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks);
+
+/// Scratch of split rows: TYPE_k, WHERE_k, HAS_PASS_k, and PASSES_n for the number of passes (at most 3 are supported).
+void set_split_values(Filling& filling, const RowCode& code);
+
+std::string join_text(const RowResult& result);  ///< C expression of two totals `a` and `b`
 bool finds_index(const RowResult& result);
 std::string identity_text(const RowResult& result, const HookWriter& hooks);  ///< of the total, or of the best term
 std::string state_type(const RowResult& result);                              ///< of the total, or of the best term

@@ -32,8 +32,9 @@ constexpr std::string_view kPass =
     R"(static {T} $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}) {{
   constexpr int W = $LANES;
   {T} total = {identity};
-  for (kerf_index start = begin; start < end; start += W * 256) {{
-    const kerf_index stop = start + W * 256 < end ? start + W * 256 : end;
+  for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major)
+  for (kerf_index start = kerf_max(begin, kerf_major * $RUN), limit = kerf_min(end, (kerf_major + 1) * $RUN); start < limit; start += W * 256) {{
+    const kerf_index stop = start + W * 256 < limit ? start + W * 256 : limit;
     {T} lanes[W];
     for (int l = 0; l < W; ++l) lanes[l] = {identity};
     kerf_index c = start;
@@ -61,8 +62,9 @@ constexpr std::string_view kFind =
     R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}& best, kerf_index& where) {{
   constexpr int W = $LANES;
   best = {identity}, where = -1;
-  for (kerf_index start = begin; start < end; start += W * 4096) {{
-    const kerf_index stop = start + W * 4096 < end ? start + W * 4096 : end;
+  for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major)
+  for (kerf_index start = kerf_max(begin, kerf_major * $RUN), limit = kerf_min(end, (kerf_major + 1) * $RUN); start < limit; start += W * 4096) {{
+    const kerf_index stop = start + W * 4096 < limit ? start + W * 4096 : limit;
     {T} lanes[W];
     int places[W];
     for (int l = 0; l < W; ++l) lanes[l] = {identity}, places[l] = -1;
@@ -144,13 +146,16 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
   if (program.per_element)
     functions += fmt::format(
         R"(static void $last{}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{}) {{
+  for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major) {{
+    const kerf_index start = kerf_max(begin, kerf_major * $RUN), stop = kerf_min(end, (kerf_major + 1) * $RUN);
 #pragma omp simd
-  for (kerf_index kerf_col = begin; kerf_col < end; ++kerf_col) {{
-{}    ${}put($args, kerf_row, kerf_col, {});
+    for (kerf_index kerf_col = start; kerf_col < stop; ++kerf_col) {{
+{}      ${}put($args, kerf_row, kerf_col, kerf_major, {});
+    }}
   }}
 }}
 )",
-        suffix, known.parameters, indent(finish.values, 4), prefix, finish.term);
+        suffix, known.parameters, indent(finish.values, 6), prefix, finish.term);
   const std::string end = program.per_element
                               ? fmt::format("$last{}($args, kerf_row, begin, end{});\n", suffix, known.arguments)
                               : fmt::format("${}put($args, kerf_row, {});\n", prefix, finish.term);
