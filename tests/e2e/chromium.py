@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -64,6 +65,8 @@ class Chromium:
 
     def _receive(self):
         while b"\0" not in self.buffer:
+            if not select.select([self.read_fd], [], [], 60)[0]:
+                raise TimeoutError("chromium has not answered for a minute")
             piece = os.read(self.read_fd, 1 << 20)
             if not piece:
                 raise RuntimeError("chromium went away")

@@ -37,7 +37,7 @@ function archiveSection() {
     })]), h('span'), levels.map(c => h('span', { class: 'tick' }, c))));
   section('archive', 'Archive', 'The search keeps the best few kernels of every kind, so that a good idea is not lost to a faster one of another kind. Kinds are read off the compiled code.',
     h('div', { class: 'card' }, h('div', { class: 'panels' }, levels.map(panel)),
-      h('p', { class: 'axes' }, `Up: ${rows.name}. Right: ${columns.name}. Panels: ${panels.name}. ★ holds the winner; darker is faster.`),
+      h('p', { class: 'axes' }, `Up: ${rows.name}. Right: ${columns.name}. Panels: ${panels.name}. ★ holds the winner; the stronger the colour, the faster.`),
       h('details', { class: 'levels' }, h('summary', {}, 'What the levels mean'), h('div', { class: 'scroll' }, h('table', {},
         h('thead', {}, h('tr', {}, h('th', {}, ''), levels.map(l => h('th', {}, 'level ' + l)))),
         h('tbody', {}, data.dimensions.map(d => h('tr', {}, h('th', {}, d.name), d.levels.map(text => h('td', {}, text))))))))),

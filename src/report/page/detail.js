@@ -13,7 +13,7 @@ function openDetail(n) {
   if (!step) return;
   const children = data.steps.filter(s => s.parents.includes(n)).map(s => s.n);
   const links = list => list.map((m, i) => [i ? ', ' : '', stepLink(m)]);
-  const body = [h('p', {}, h('span', { class: 'pill ' + (step.outcome === 'measured' ? (step.kept ? 'good' : '') : 'bad') }, words[step.outcome] + (step.gate ? ' at ' + step.gate : '')), ' ',
+  const body = [h('p', {}, h('span', { class: 'pill ' + (step.outcome === 'measured' ? (step.kept ? 'good' : '') : 'bad') }, words[step.outcome] + (step.gate ? ' (' + step.gate + ')' : '')), ' ',
     h('span', { class: 'pill' }, step.stage), ' ', h('span', { class: 'pill' }, step.proposer + ' ' + step.operation), ' ', step.direction && h('span', { class: 'pill' }, 'asked for ' + step.direction)),
     step.change && h('p', {}, nice(step.change)), step.decision && h('p', { class: 'note' }, step.decision)];
   if (step.speedup && step.speedup.ratio > 0) body.push(h('p', {}, h('b', {}, times(step.speedup.ratio)), ` over ${step.speedup.vs} (${interval(step.speedup)})`));

@@ -5,7 +5,7 @@ function rooflinePoints() {
   for (const shape of best.shapes || []) {
     const cost = data.costs.find(c => c.shape === shape.shape);
     if (!cost || !(cost.flops > 0) || !(cost.bytes > 0)) continue;
-    const add = (name, time, kind) => { if (time && time.median > 0) points.push({ name, shape: shape.shape, kind, intensity: cost.flops / cost.bytes, rate: cost.flops / (time.median * 1e-6), time: time.median }); };
+    const add = (name, time, kind) => { if (time && time.median > 0) points.push({ name, weight: shape.weight, shape: shape.shape, kind, intensity: cost.flops / cost.bytes, rate: cost.flops / (time.median * 1e-6), time: time.median }); };
     for (const [name, time] of Object.entries(shape.baselines)) add(name, time, 'base');
     add('winner', shape.time, 'winner');
   }
@@ -42,7 +42,7 @@ function drawRoofline(width, points) {
     parts.push(tipped(svg('circle', { cx: x(p.intensity), cy: y(p.rate), r: p.kind === 'winner' ? 7 : 5, fill: p.kind === 'winner' ? 'var(--c-final)' : 'var(--faint)', stroke: 'var(--card)', 'stroke-width': 1.5, class: 'roof-' + p.kind }), text));
   }
   const labelled = new Set();
-  for (const p of points.slice().reverse()) {
+  for (const p of points.slice().sort((a, b) => b.weight - a.weight)) {
     if (labelled.has(p.name)) continue;
     labelled.add(p.name);
     const flip = x(p.intensity) > width - 190;
