@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""How many evaluations does the search take to reach 95 % of the best known value? Kerf's search, the published one, random search.
+
+    tests/perf/search_quality.py build/release/kerf --out /tmp/quality                  six tasks, five seeds, three searches on the CPU
+    tests/perf/search_quality.py build/release/kerf --out /tmp/quality --target opencl --tasks softmax matmul
+    tests/perf/search_quality.py build/release/kerf --out /tmp/quality --quick          two tasks, two seeds, few evaluations
+
+Every run gets the same number of evaluations: stopping early (patience, floor) is switched off. The value of a kernel is its speedup over
+the strongest baseline as the run measured it; the best known value of a task is the largest one that a run confirmed at its end, over all
+searches and seeds. Duplicates of compiled code are not evaluated and do not count. A run that never gets there counts as its budget plus
+one, which is too few, so the comparison is fair to it. Intervals are bootstrapped over seeds (and tasks, in the last line). Runs go one
+after the other; a finished one is kept in --out, an unfinished one is resumed.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TASKS = ["rmsnorm", "softmax", "matmul", "bias_silu", "maxpool2d", "depthwise_conv2d"]
+SEARCHES = ["kerf", "published", "random"]
+
+
+def run_once(args, task, search, seed):
+    """The record of one run: evaluations in order, and the value confirmed at its end."""
+    name = f"{task}-{args.target}-{search}-{seed}"
+    record = args.out / "records" / f"{name}.json"
+    if record.exists():
+        return json.loads(record.read_text())
+    folder = args.out / "runs" / name
+    limits = ["--evals", str(args.evals), "--json"]
+    settings = ["--set", "search.patience=0", "--set", "search.floor_fraction=1000000"]
+    for text in args.set:
+        settings += ["--set", text]
+    fresh = [str(ROOT / "tasks" / f"{task}.toml"), "--target", args.target, "--seed", str(seed), "--search", search, "--out", str(folder)]
+    done = None
+    if (folder / "kerf.db").exists():
+        done = subprocess.run([args.kerf, "optimize", "--resume", str(folder), *limits], capture_output=True, text=True, env=args.env)
+    if done is None or done.returncode != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        done = subprocess.run([args.kerf, "optimize", *fresh, *limits, *settings], capture_output=True, text=True, env=args.env)
+    if done.returncode != 0:
+        raise RuntimeError(f"{name}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    result = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
+    best = result["best"] or {}
+    speedup = (best.get("speedup") or {}).get("ratio") or 0
+    summary = {"task": task, "search": search, "seed": seed, "confirmed": speedup, "values": values_of(folder),
+               "seconds": result["seconds"], "device": best.get("device", ""), "evals": args.evals}
+    record.parent.mkdir(parents=True, exist_ok=True)
+    partial = record.with_suffix(".partial")
+    partial.write_text(json.dumps(summary))
+    partial.rename(record)
+    print(f"{name}: {speedup:.2f}x after {len(summary['values'])} evaluations, {result['seconds']:.0f} s", file=sys.stderr)
+    return summary
+
+
+def values_of(folder):
+    """Per evaluation of the search, in order: its speedup, 0 when it was refused."""
+    values = []
+    for line in (folder / "events.jsonl").read_text().splitlines():
+        event = json.loads(line)
+        if event.get("event") != "step" or event.get("stage") == "final" or event.get("gate") == "duplicate":
+            continue
+        ratio = (event.get("speedup") or {}).get("ratio") or 0
+        values.append(ratio if event.get("outcome") == "measured" else 0)
+    return values
+
+
+def evaluations_to(values, goal, budget):
+    for number, value in enumerate(values, 1):
+        if value >= goal:
+            return number
+    return budget + 1
+
+
+def interval(samples, statistic, rng, resamples=2000):
+    """95 % percentile bootstrap."""
+    if len(samples) < 2:
+        return (math.nan, math.nan)
+    found = sorted(statistic([rng.choice(samples) for _ in samples]) for _ in range(resamples))
+    return found[int(0.025 * resamples)], found[int(0.975 * resamples)]
+
+
+def geometric(samples):
+    return math.exp(sum(math.log(x) for x in samples) / len(samples))
+
+
+def cell(samples, budget, rng):
+    low, high = interval(samples, geometric, rng)
+    reached = sum(1 for s in samples if s <= budget)
+    return f"{geometric(samples):.1f} [{low:.1f} .. {high:.1f}] ({reached}/{len(samples)})"
+
+
+def overall(found, searches, rng, resamples=2000):
+    """Geometric mean of evaluations(other) / evaluations(kerf) over tasks, with an interval over tasks and seeds."""
+    lines = []
+    for other in searches:
+        if other == searches[0]:
+            continue
+        tasks = sorted({task for task, _ in found})
+        ratio = lambda names, draw: geometric([geometric(draw(found[t, other])) / geometric(draw(found[t, searches[0]])) for t in names])
+        point = ratio(tasks, lambda x: x)
+        again = lambda x: [rng.choice(x) for _ in x]
+        spread = sorted(ratio([rng.choice(tasks) for _ in tasks], again) for _ in range(resamples))
+        lines.append(f"{other} takes {point:.2f} [{spread[int(0.025 * resamples)]:.2f} .. {spread[int(0.975 * resamples)]:.2f}] times the "
+                     f"evaluations of {searches[0]}.")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kerf")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--target", default="cpu")
+    parser.add_argument("--tasks", nargs="*", default=TASKS)
+    parser.add_argument("--searches", nargs="*", default=SEARCHES)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--evals", type=int, default=80)
+    parser.add_argument("--goal", type=float, default=0.95)
+    parser.add_argument("--set", action="append", default=[], help="passed on to kerf optimize")
+    parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
+    if args.quick:
+        args.tasks, args.seeds, args.evals = args.tasks[:2], 2, 15
+    args.kerf = str(pathlib.Path(args.kerf).resolve())
+    args.out = args.out.resolve()
+    args.env = dict(os.environ, KERF_CACHE=str(args.out / "cache"))
+    # Seeds outermost: drift of the machine meets all searches alike, and a part of the runs is already a fair comparison.
+    runs = [run_once(args, task, search, seed) for seed in range(1, args.seeds + 1) for task in args.tasks for search in args.searches]
+    rng = random.Random(1)
+    best = {task: max(r["confirmed"] for r in runs if r["task"] == task) for task in args.tasks}
+    found = {(task, search): [evaluations_to(r["values"], args.goal * best[task], args.evals) for r in runs
+                              if r["task"] == task and r["search"] == search] for task in args.tasks for search in args.searches}
+    devices = sorted({r["device"] for r in runs if r["device"]})
+    print(f"Evaluations to {100 * args.goal:.0f} % of the best known speedup: geometric mean with 95 % interval over {args.seeds} seeds, and how "
+          f"many runs got there within {args.evals}. {', '.join(devices)}.\n")
+    print("| task | best known | " + " | ".join(args.searches) + " | value at the end, median: " + " / ".join(args.searches) + " |")
+    print("|---|---:|" + "---:|" * len(args.searches) + "---:|")
+    for task in args.tasks:
+        cells = [cell(found[task, s], args.evals, rng) for s in args.searches]
+        ends = [statistics.median(r["confirmed"] for r in runs if r["task"] == task and r["search"] == s) / best[task] for s in args.searches]
+        print(f"| {task} | {best[task]:.2f}x | " + " | ".join(cells) + " | " + " / ".join(f"{100 * e:.0f} %" for e in ends) + " |")
+    print()
+    lines = overall(found, args.searches, rng)
+    print("\n".join(lines))
+    summary = {"goal": args.goal, "evals": args.evals, "best": best, "devices": devices, "lines": lines,
+               "evaluations": [{"task": t, "search": s, "to_goal": v} for (t, s), v in found.items()]}
+    (args.out / "results.json").write_text(json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()
