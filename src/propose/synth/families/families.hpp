@@ -5,6 +5,7 @@
 
 namespace kerf::synth {
 
+const Family& attention_family();
 const Family& conv_family();
 const Family& direct_family();
 const Family& matmul_family();
