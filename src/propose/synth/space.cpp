@@ -26,6 +26,11 @@ bool flags_hold(const Variant& variant, const Filling& filling) {
 Space::Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants)
     : forms_(std::move(forms)), setting_(std::move(setting)), medium_(std::move(medium)), variants_(std::move(variants)) {}
 
+bool Space::serves(const Variant& variant) const {
+  return reaches(variant, setting_.precision) &&
+         std::find(variant.targets.begin(), variant.targets.end(), setting_.target) != variant.targets.end();
+}
+
 std::optional<Bindings> Space::default_parameters(const Variant& variant, const Filling& filling) const {
   // Tuples in order of a mixed-radix counter whose first digit runs fastest; the first tuple is all defaults.
   std::vector<std::size_t> digit(variant.tunables.size(), 0);
@@ -50,9 +55,7 @@ std::vector<Option> Space::options_for(const Partition& partition, const Group& 
     const auto filling = family->fill(group, setting_, hooks);
     if (!filling) continue;
     for (const Variant& variant : variants_) {
-      if (variant.family != family->name() || !reaches(variant, setting_.precision)) continue;
-      if (std::find(variant.targets.begin(), variant.targets.end(), setting_.target) == variant.targets.end()) continue;
-      if (!flags_hold(variant, *filling)) continue;
+      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *filling)) continue;
       if (auto defaults = default_parameters(variant, *filling))
         options.push_back({family, &variant, *filling, *std::move(defaults)});
     }
@@ -90,8 +93,11 @@ std::string Space::uncovered(int form) {
 bool Space::specially_fits(const codegen::Plan& plan, const Group& group) const {
   const codegen::Plan view = inside(plan, group);
   const auto& families = all_families();
-  return std::any_of(families.begin(), std::prev(families.end()),
-                     [&](const Family* family) { return family->fits(view, group); });
+  return std::any_of(families.begin(), std::prev(families.end()), [&](const Family* family) {
+    return std::any_of(variants_.begin(), variants_.end(),
+                       [&](const Variant& variant) { return variant.family == family->name() && serves(variant); }) &&
+           family->fits(view, group);
+  });
 }
 
 Roots Space::least_fused(int form) { return synth::least_fused(forms_[static_cast<std::size_t>(form)]); }
