@@ -98,8 +98,10 @@ Result<CompileOutcome> BuildCache::compile(Language& language, const CompileRequ
     (void)write_file_atomic(file, serialise(*artifact));  // a full disk costs speed, not correctness
   const std::lock_guard lock(mutex_);
   ++misses_;
-  known_.emplace(key, outcome);
-  return outcome;
+  // Somebody may have compiled the same meanwhile. An artifact beats a failure: who has seen it compile finds it again.
+  const auto [place, inserted] = known_.emplace(key, outcome);
+  if (!inserted && std::holds_alternative<Artifact>(outcome)) place->second = std::move(outcome);
+  return place->second;
 }
 
 int BuildCache::hits() const {

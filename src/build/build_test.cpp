@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 #include "base/hash.hpp"
 
@@ -15,12 +17,14 @@ class FakeLanguage final : public Language {
  public:
   int compiles = 0;
   bool fails = false;
+  std::function<void()> meanwhile;  ///< called once, during the next compile
   std::string version_text = "1";
   std::string_view name() const override { return "fake"; }
   std::string version() const override { return version_text; }
   codegen::Dialect dialect() const override { return codegen::Dialect::cpp; }
   Result<CompileOutcome> compile(const CompileRequest& request) override {
     ++compiles;
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
     if (fails) return CompileOutcome(CompileFailed{"no"});
     Artifact artifact;
     artifact.language = "fake";
@@ -79,6 +83,19 @@ TEST_F(BuildCacheTest, ADamagedFileIsCompiledAgain) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(language_.compiles, 2);
   EXPECT_EQ(sha256_hex(std::get<Artifact>(*outcome).bytes), std::get<Artifact>(*outcome).id);
+}
+
+TEST_F(BuildCacheTest, WhatCompiledOnceStaysCompiledWhenAnotherThreadFailedWithIt) {
+  const CompileRequest request{"src", {}, "a", {}, std::chrono::seconds(1)};
+  BuildCache cache({});
+  language_.meanwhile = [&] {
+    language_.fails = true;
+    EXPECT_TRUE(std::holds_alternative<CompileFailed>(*cache.compile(language_, request)));
+    language_.fails = false;
+  };
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*cache.compile(language_, request)));
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*cache.compile(language_, request)));
+  EXPECT_EQ(language_.compiles, 2);
 }
 
 TEST_F(BuildCacheTest, FailuresAreRememberedInTheProcessOnly) {
