@@ -114,7 +114,7 @@ class Search {
   /// Up to `count` allowed tuples, at random.
   std::vector<TunePoint> candidates(std::size_t count) {
     std::vector<TunePoint> result;
-    if (listed_ && all_.size() <= count && count > kFew) return all_;
+    if (listed_ && (all_.empty() || (all_.size() <= count && count > kFew))) return all_;
     for (std::size_t i = 0; i < count; ++i) {
       if (listed_)
         result.push_back(all_[static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(all_.size()) - 1))]);

@@ -131,6 +131,12 @@ TEST(TuneSearch, ASpaceSmallerThanTheBudgetIsSeenWhole) {
   EXPECT_EQ(space.bindings(found.result.ranking.front().first), (Bindings{{"A", 1}, {"B", 1}}));
 }
 
+TEST(TuneSearch, AnEmptySpaceIsNeverLookedAt) {
+  const Replay found = replay(space_of("tune: A = {1, 2, 3}\nrequire: A > 5\n"), {10, 1, 3}, 0.0, [](const Bindings&) { return 1.0; });
+  EXPECT_EQ(found.looks, 0);
+  EXPECT_TRUE(found.result.ranking.empty());
+}
+
 TEST(TuneSearch, RepeatedLooksDecideBetweenNearlyEqualTuples) {
   const TuneSpace space = space_of("tune: A = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}\n");
   const auto time = [](const Bindings& at) { return at.at("A") == 7 ? 95.0 : 100.0; };
