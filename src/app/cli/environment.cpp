@@ -1,5 +1,6 @@
 #include "app/cli/environment.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,17 @@ std::filesystem::path cache_folder(const Environment& environment) {
     return std::filesystem::path(base) / "kerf";
   if (const auto home = value_of(environment, "HOME"); home.starts_with('/'))
     return std::filesystem::path(home) / ".cache" / "kerf";
-  return {};
+  // No home: a folder of our own among the temporary ones, never one that somebody else made.
+  std::error_code error;
+  auto base = std::filesystem::temp_directory_path(error) / ("kerf-" + std::to_string(geteuid()));
+  if (error) return {};
+  struct stat found {};
+  const bool exists = lstat(base.c_str(), &found) == 0;
+  if (exists && (found.st_uid != geteuid() || !S_ISDIR(found.st_mode) || (found.st_mode & 022) != 0))
+    base += "-" + std::to_string(getpid());
+  std::filesystem::create_directories(base, error);
+  std::filesystem::permissions(base, std::filesystem::perms::owner_all, error);
+  return base;
 }
 
 }  // namespace
