@@ -15,6 +15,7 @@ import json
 import math
 import os
 import pathlib
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -120,8 +121,10 @@ def measure(arguments, torch, task_file):
     if not (out / "run.toml").exists():
         run_kerf(arguments.kerf, "optimize", task_file, "--target", arguments.target, "--time", arguments.time, "--evals",
                  arguments.evals, "--seed", arguments.seed, "--out", out, "--json")
-    run = json.loads(subprocess.run([arguments.kerf, "show", str(out), "--json"], capture_output=True, text=True, check=True).stdout)
-    row["evaluations"], row["seconds"] = run.get("evaluations"), round(run.get("seconds", 0), 1)
+    database = sqlite3.connect(f"file:{out}/kerf.db?mode=ro", uri=True)
+    row["evaluations"], seconds = database.execute("SELECT COUNT(*), MAX(seconds) FROM steps").fetchone()
+    row["seconds"] = round(seconds or 0, 1)
+    database.close()
     if arguments.search_only:
         return None
     best = next(out.glob("best.*"))
