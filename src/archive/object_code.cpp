@@ -9,10 +9,12 @@
 
 #include "archive/elf_code.hpp"
 #include "archive/evidence.hpp"
+#include "archive/instruction.hpp"
 
 namespace kerf {
 namespace {
 
+constexpr std::uint8_t kEvex = 0x62;       // the first byte of every AVX-512 instruction in 64-bit code
 constexpr int kTileAccumulators = 6;       // of 16 or 32 vector registers
 constexpr std::int64_t kTileBytes = 1024;  // a stack frame of this size holds a tile
 
@@ -37,32 +39,22 @@ bool is_stack(const x86_op_mem& memory) {
   return memory.base == X86_REG_RSP || memory.base == X86_REG_ESP || (memory.base == X86_REG_RBP && memory.disp < 0);
 }
 
-struct Instruction {
-  std::uint64_t address = 0;
-  std::string name;          // without "v" and "lock "
-  std::uint64_t target = 0;  // of a direct jump or call
-  std::string callee;        // of a call to another object
-  bool jump = false, packed = false, memory = false, stack = false, locked = false;
-  int bytes = 0;                           // widest vector register
-  std::vector<std::string> written, read;  // floating-point values: vector registers and stack slots
-};
-
 bool is_packed(std::string_view name) {
   return name.ends_with("ps") || name.ends_with("pd") || starts(name, "mov") || starts(name, "p") ||
          contains(name, "dq");
 }
 bool is_scalar(std::string_view name) { return name.ends_with("ss") || name.ends_with("sd"); }
 
-/// Whether the first operand is read as well as written.
-bool accumulates(std::string_view name, bool vex, std::size_t operands) {
-  if (starts(name, "fmadd") || starts(name, "fmsub") || starts(name, "fnm")) return true;
-  if (vex || starts(name, "mov") || starts(name, "cvt") || starts(name, "sqrt") || starts(name, "rsqrt") ||
-      starts(name, "rcp"))
-    return false;
-  return operands >= 2;
+/// A general register by its 64-bit name: values wait in them while functions are called.
+std::string general_register(csh engine, x86_reg reg) {
+  const char* known = cs_reg_name(engine, reg);
+  std::string name = known == nullptr ? "" : known;
+  if (name.starts_with("e")) name[0] = 'r';
+  if (name.size() > 2 && name.ends_with("d")) name.pop_back();
+  return name;
 }
 
-Instruction translate(const cs_insn& raw) {
+Instruction translate(csh engine, const cs_insn& raw) {
   Instruction one;
   one.address = raw.address;
   std::string_view name = raw.mnemonic;
@@ -88,6 +80,8 @@ Instruction translate(const cs_insn& raw) {
     if (op.type == X86_OP_REG && vector_register(op.reg) >= 0) {
       one.bytes = std::max(one.bytes, register_bytes(op.reg));
       value = fmt::format("v{}", vector_register(op.reg));
+    } else if (op.type == X86_OP_REG && vector && (name == "movd" || name == "movq")) {
+      value = "g" + general_register(engine, op.reg);
     } else if (op.type == X86_OP_MEM) {
       one.memory = true;
       one.stack |= is_stack(op.mem);
@@ -114,13 +108,24 @@ std::vector<Instruction> disassemble(csh engine, const CodeSection& section, con
   std::size_t size = section.bytes.size();
   std::uint64_t address = section.address;
   while (size > 0) {
+    if (*bytes == kEvex) {
+      std::size_t length = 0;
+      const std::string_view rest(reinterpret_cast<const char*>(bytes), size);
+      if (auto one = decode_evex(rest, address, length)) {
+        found.push_back(*std::move(one));
+        bytes += length;
+        size -= length;
+        address += length;
+        continue;
+      }
+    }
     if (!cs_disasm_iter(engine, &bytes, &size, &address, raw)) {
       ++bytes;
       --size;
       ++address;
       continue;
     }
-    Instruction one = translate(*raw);
+    Instruction one = translate(engine, *raw);
     const cs_x86& x86 = raw->detail->x86;
     if ((one.name == "call" || one.name == "jmp" || one.name == "bnd jmp") && x86.op_count == 1 &&
         x86.operands[0].type == X86_OP_MEM && x86.operands[0].mem.base == X86_REG_RIP)
@@ -159,7 +164,7 @@ LoopFacts sum_up(const std::vector<Instruction>& code, std::size_t begin, std::s
   for (std::size_t i = begin; i < end; ++i) {
     const Instruction& one = code[i];
     const std::string& name = one.name;
-    if (starts(name, "fmadd") || starts(name, "fmsub") || starts(name, "fnm")) ++loop.fma;
+    if (is_fma(name)) ++loop.fma;
     if (starts(name, "addp") || starts(name, "adds")) ++loop.add;
     if (starts(name, "maxp") || starts(name, "maxs") || starts(name, "blendv") || starts(name, "cmp") ||
         starts(name, "comis"))
@@ -187,11 +192,12 @@ struct Counter {
   void take(const Instruction& one, bool in_loop) {
     auto& seen = evidence.seen;
     const std::string& name = one.name;
-    if (one.packed && one.memory && !one.stack && in_loop && one.bytes >= 16) {
+    if (one.packed && one.memory && !one.stack && in_loop && one.bytes >= 16 && !contains(name, "gather") &&
+        !contains(name, "broadcast")) {
       seen["vector_bytes"] = std::max<std::int64_t>(seen["vector_bytes"], one.bytes);
       ++seen["vector_accesses"];
     }
-    if (starts(name, "fmadd") || starts(name, "fmsub") || starts(name, "fnm")) ++seen["fma"];
+    if (is_fma(name)) ++seen["fma"];
     if (starts(name, "prefetch")) ++seen["prefetches"];
     if (starts(name, "movnt")) ++seen["streaming_stores"];
     if (starts(name, "tdp") || contains(name, "dpbf16") || starts(name, "pdpbusd")) ++seen["matrix_instructions"];

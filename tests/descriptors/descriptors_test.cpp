@@ -1,0 +1,116 @@
+// Every level of every behaviour dimension is reached by a small kernel, on every target:
+// <target>/<dimension>_<level>_<what>.
+
+#include "archive/descriptors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "build/build.hpp"
+#include "target/target.hpp"
+
+namespace kerf {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Bindings kConstants{{"n", 4096}, {"m", 64}, {"k", 64}};
+constexpr const char* kCudaArchitecture = "sm_90";
+
+struct Case {
+  std::string target, dimension, name;
+  int level = 0;
+  fs::path file;
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::string target : {"cpu", "opencl", "cuda"})
+    for (const auto& entry : fs::directory_iterator(fs::path(KERF_SOURCE_DIR) / "tests/descriptors" / target)) {
+      const std::string stem = entry.path().stem().string();
+      const auto parts = split(stem, '_');
+      cases.push_back({target, parts.at(0), target + "_" + stem, std::stoi(parts.at(1)), entry.path()});
+    }
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
+  return cases;
+}
+
+/// Compilers stay up for all cases of this program.
+struct Toolbox {
+  std::unique_ptr<Sandbox> sandbox = make_sandbox();
+  std::map<std::string, Result<Target>> targets;
+
+  const Result<Target>& target(const std::string& name) {
+    const auto known = targets.find(name);
+    if (known != targets.end()) return known->second;
+    TargetContext context;
+    context.self = KERF_BINARY;
+    context.sandbox = sandbox.get();
+    for (const char* variable : {"PATH", "CUDA_HOME", "LD_LIBRARY_PATH"})
+      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
+    if (*KERF_NVRTC_DIR != '\0') context.nvrtc_folders.emplace_back(KERF_NVRTC_DIR);
+    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    context.compile_jobs = 1;
+    return targets.emplace(name, make_target(name, context, "", true)).first->second;
+  }
+};
+
+Toolbox& toolbox() {
+  static Toolbox tools;
+  return tools;
+}
+
+class Levels : public testing::TestWithParam<Case> {};
+
+TEST_P(Levels, AreReadOffCompiledCode) {
+  const auto& target = toolbox().target(GetParam().target);
+  if (!target && target.error().code == Errc::unavailable) GTEST_SKIP() << target.error().message;
+  ASSERT_TRUE(target) << target.error().message;
+  const auto source = read_file(GetParam().file);
+  const auto candidate = parse_candidate(GetParam().name, source.value());
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  const std::string arch = GetParam().target == "cuda" ? kCudaArchitecture
+                           : target->device            ? target->device->facts().arch
+                                                       : "";
+  const auto outcome = target->language->compile(make_request(*candidate, kConstants, arch));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  // Sub-groups are an extension that this machine's OpenCL may lack; tokens are read all the same.
+  const bool may_lack = GetParam().name == "opencl_parallelism_2_exchange";
+  if (!may_lack) {
+    ASSERT_TRUE(std::holds_alternative<Artifact>(*outcome)) << std::get<CompileFailed>(*outcome).log;
+  }
+  const auto* built = std::get_if<Artifact>(&*outcome);
+  const Descriptors found = describe(built != nullptr ? *built : Artifact{}, *candidate, kConstants);
+  ASSERT_EQ(found.cell.size(), static_cast<std::size_t>(kDimensions));
+  for (int d = 0; d < kDimensions; ++d) {
+    if (dimension_name(d) != GetParam().dimension) continue;
+    EXPECT_EQ(found.cell[static_cast<std::size_t>(d)], GetParam().level) << to_json(found, "");
+  }
+  const std::string from = GetParam().target == "cpu"    ? "object code"
+                           : GetParam().target == "cuda" ? "PTX"
+                                                         : "source tokens";
+  if (GetParam().target != "opencl" || found.from != "PTX") {  // some drivers give PTX for OpenCL too
+    EXPECT_EQ(found.from, from);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Levels, testing::ValuesIn(all_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(LevelKernels, CoverEveryLevelOfEveryDimensionOnEveryTarget) {
+  std::set<std::string> covered;
+  for (const Case& one : all_cases()) covered.insert(one.target + one.dimension + std::to_string(one.level));
+  for (const char* target : {"cpu", "opencl", "cuda"})
+    for (int d = 0; d < kDimensions; ++d)
+      for (int level = 0; level < kLevels; ++level)
+        EXPECT_TRUE(covered.contains(target + std::string(dimension_name(d)) + std::to_string(level)))
+            << target << " " << dimension_name(d) << " " << level;
+}
+
+}  // namespace
+}  // namespace kerf
