@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 typedef long long kerf_index;
 
@@ -69,6 +70,22 @@ KERF_FN float kerf_sum(kerf_vec<W> v) {
     __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
     return kerf_sum<W / 2>(low + high);
   }
+}
+
+// W values of any type; kerf_shift<K> moves them K lanes up and takes the lowest K from `fill`.
+template <class T, int W>
+struct kerf_lanes_of {
+  typedef T type __attribute__((vector_size(W * sizeof(T))));
+};
+template <class T, int W>
+using kerf_lanes = typename kerf_lanes_of<T, W>::type;
+template <int K, class V, std::size_t... I>
+KERF_FN V kerf_shift_lanes(V fill, V v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(fill, v, (I < K ? (int)I : (int)(sizeof...(I) + I - K))...);
+}
+template <int K, int W, class V>
+KERF_FN V kerf_shift(V fill, V v) {
+  return kerf_shift_lanes<K>(fill, v, std::make_index_sequence<W>());
 }
 
 // Copies past the cache, for data that nobody reads soon. kerf_stream_end after the last of a thread's copies.
@@ -215,26 +232,31 @@ KERF_FN float kerf_fast_sigmoid(float x) {
   const float share = t / (1.0f + t), whole = x < 0.0f ? t : 1.0f;
   return kerf_fma(-whole, share, whole);  // whole / (1 + t), with a smaller error than the quotient
 }
+/// erf(a) = 1 - exp(-a q(a)) for a = |x|; beyond 3.95 it is 1.
 KERF_FN float kerf_fast_erf(float x) {
-  const float a = __builtin_fabsf(x), z = x * x;
-  float q = 0x1.589478p-14f;  // erf(x) / x - 1, for |x| < 0.92
-  q = kerf_fma(q, z, -0x1.a8fc6ep-11f);
-  q = kerf_fma(q, z, 0x1.54a492p-8f);
-  q = kerf_fma(q, z, -0x1.b80b0ep-6f);
-  q = kerf_fma(q, z, 0x1.ce2de2p-4f);
-  q = kerf_fma(q, z, -0x1.812742p-2f);
-  q = kerf_fma(q, z, 0x1.06eba8p-3f);
-  const float near = kerf_fma(q, x, x);
-  const float b = a > 4.0f ? 4.0f : a;
-  float s = 0x1.5bddd2p-17f;  // -log(1 - erf(a)) / a, up to 4
-  s = kerf_fma(s, b, -0x1.49624ap-12f);
-  s = kerf_fma(s, b, 0x1.d8c86ep-9f);
-  s = kerf_fma(s, b, -0x1.84161ep-6f);
-  s = kerf_fma(s, b, 0x1.b2c9acp-4f);
-  s = kerf_fma(s, b, 0x1.453982p-1f);
-  s = kerf_fma(s, b, 0x1.20ee40p+0f);
-  const float far = __builtin_copysignf(1.0f - kerf_fast_exp(-s * b), x);
-  return a < 0.92f ? near : far;
+  const float given = __builtin_fabsf(x), a = given > 3.95f ? 3.95f : given;
+  float q = -0x1.3696fap-17f;  // (-log(1 - erf(a)) / a - 2 / sqrt(pi)) / a
+  q = kerf_fma(q, a, 0x1.ed6ca2p-14f);
+  q = kerf_fma(q, a, -0x1.4bca0cp-11f);
+  q = kerf_fma(q, a, 0x1.b5006cp-10f);
+  q = kerf_fma(q, a, -0x1.5060bep-13f);
+  q = kerf_fma(q, a, -0x1.39cdc6p-6f);
+  q = kerf_fma(q, a, 0x1.a4fa5ep-4f);
+  q = kerf_fma(q, a, 0x1.45f2fap-1f);
+  q = kerf_fma(q, a, -0x1.f7ac92p-25f);  // what 2 / sqrt(pi) loses in the next line
+  const float y = -kerf_fma(a, 0x1.20dd76p0f, q * a);
+  const float shifted = kerf_fma(y, 0x1.715476p0f, 0x1.8p23f);
+  const float n = shifted - 0x1.8p23f;
+  const float r = kerf_fma(n, 0x1.05c610p-29f, kerf_fma(n, -0x1.62e430p-1f, y));
+  float e = 0x1.a1a2b0p-13f;  // (exp(r) - 1 - r) / r^2
+  e = kerf_fma(e, r, 0x1.6d75dcp-10f);
+  e = kerf_fma(e, r, 0x1.11108ep-7f);
+  e = kerf_fma(e, r, 0x1.5554acp-5f);
+  e = kerf_fma(e, r, 0x1.555556p-3f);
+  e = kerf_fma(e, r, 0.5f);
+  const float p = kerf_fma(e * r, r, r);
+  const float scale = kerf_i_bits((kerf_bits_i(shifted) << 23) + 0x3f800000);
+  return __builtin_copysignf(kerf_fma(scale, p, scale - 1.0f), x);
 }
 
 KERF_FN float kerf_fast_sqrt(float x) { return __builtin_sqrtf(x); }
