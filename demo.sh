@@ -1,32 +1,45 @@
 #!/usr/bin/env bash
-# Sets up, builds, and lets Kerf judge honest and cheating kernels on the CPU and on OpenCL. Nothing else is needed.
+# Sets up, builds, and lets Kerf find a fast kernel, explain it, prove it, and refuse cheating ones. No GPU and no key needed.
 . "$(dirname "$0")/tools/setup.sh"
 install_packages "${CORE_PACKAGES[@]}"
 build_kerf kerf
 K=build/release/kerf
+R=build/demo
+rm -rf "$R" && mkdir -p "$R"
 title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+show() { printf '   $ %s\n' "$*"; "$@"; }
 
-title "1. What this machine can do:  kerf doctor"
-$K doctor
+title "1. What this machine can do, and how fast it is at best"
+show $K doctor --calibrate
 
-title "2. Honest and cheating kernels on the CPU"
-echo "   $ kerf eval tasks/rowsum.toml KERNEL..."
-H=tests/hostile/cpu
-$K eval tasks/rowsum.toml tests/honest/cpu/rowsum_omp_reduction.cpp tests/honest/cpu/rowsum_avx.cpp \
-  $H/noop.cpp $H/counter_static.cpp $H/read_file_raw.cpp $H/thread_later_raw.cpp $H/subsample_2.cpp $H/endless_loop.cpp
+title "2. From a task to a faster kernel, with no language model"
+show $K optimize tasks/rmsnorm.toml --evals 40 --time 60 --seed 1 --out $R/rmsnorm
 
-title "3. Precision: fp32 means fp32"
-echo "   $ kerf eval tasks/matmul.toml KERNEL..."
-$K eval tasks/matmul.toml tests/honest/cpu/matmul_blocked.cpp $H/bf16_matmul.cpp $H/tf32_matmul.cpp
+title "3. How it got there"
+show $K explain $R/rmsnorm best
 
 title "4. The same on OpenCL"
-echo "   $ kerf eval tasks/softmax.toml KERNEL..."
-$K eval tasks/softmax.toml tests/honest/opencl/softmax_local.cl tests/hostile/opencl/softmax_no_max.cl tests/hostile/opencl/fast_exp.cl
+show $K optimize tasks/softmax.toml --target opencl --evals 12 --time 40 --seed 1 --out $R/softmax
+
+title "5. A matrix product"
+show $K optimize tasks/matmul.toml --evals 25 --time 40 --seed 1 --out $R/matmul
+
+title "6. Reports, stand-alone code, proof"
+show $K report $R/rmsnorm
+show $K export $R/rmsnorm --format cmake --out $R/rmsnorm-export
+show $K prove $R/rmsnorm
+show $K prove --check $R/rmsnorm/proof
+
+title "7. The judge behind it: honest and cheating kernels"
+H=tests/hostile/cpu
+show $K eval tasks/rowsum.toml tests/honest/cpu/rowsum_avx.cpp $H/noop.cpp $H/counter_static.cpp $H/read_file_raw.cpp \
+  $H/thread_later_raw.cpp $H/subsample_2.cpp $H/endless_loop.cpp
 
 title "Where to go from here"
-cat <<'TEXT'
-  build/release/kerf tasks                        the sample tasks
-  build/release/kerf naive tasks/gelu.toml --target cpu > my_gelu.cpp
-  build/release/kerf eval tasks/gelu.toml my_gelu.cpp
-  README.md, docs/verification.md                 what is checked, and why
+cat <<TEXT
+  $R/rmsnorm/report.html              the search as a page: open it in a browser
+  $R/rmsnorm/best.cpp                 the kernel
+  $K tasks                  the other sample tasks
+  $K optimize tasks/conv2d_relu.toml
+  README.md, docs/search.md, docs/verification.md
 TEXT
