@@ -100,6 +100,7 @@ class Judge {
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<ShapeSet>& shapes() const { return shapes_; }   ///< in use, smallest first
   const Target& target() const { return tools_.target; }
+  std::string toolchain() const;                                    ///< versions of compiler, driver and Kerf
 
  private:
   Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options);
@@ -142,7 +143,6 @@ class Judge {
   Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
   Stop judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const;
   std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
-  std::string toolchain() const;
 
   const Task& task_;
   JudgeTools tools_;

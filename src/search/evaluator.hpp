@@ -1,6 +1,8 @@
 #pragma once
 // What a search asks of the judge: a seam, so that the loop can be tested without compilers and devices.
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +16,7 @@
 namespace kerf {
 
 /// How much time an evaluation may take: the verdict is the same, the interval is not.
-enum class Effort { search, final };
+enum class Effort { search, careful, final };
 
 /// The identity of compiled code with its launch plan, and its behaviour.
 struct Inspection {
@@ -22,12 +24,23 @@ struct Inspection {
   Descriptors descriptors;
 };
 
+/// What tuning a candidate came to.
+struct Tuned {
+  Bindings best;
+  Evaluation verdict;  ///< of the best, as from `evaluate`
+};
+using OnLook = std::function<void(const Evaluation& look)>;  ///< a look has times, but no speedup
+
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// Compiles; none when the candidate does not (its evaluation says why).
   virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
   virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) = 0;
+  /// Looks at values of the candidate's tunables, at most `looks` times while `go_on`, then judges the best.
+  /// invalid_input when there is nothing to tune.
+  virtual Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
+                             const std::function<bool()>& go_on) = 0;
   /// Compiles side by side what will be inspected next.
   virtual void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) = 0;
 };

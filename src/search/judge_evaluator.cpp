@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/rng.hpp"
+#include "search/tune.hpp"
 
 namespace kerf {
 namespace {
@@ -46,6 +47,13 @@ MeasureOptions search_pace(const MeasureOptions& full) {
   return quick;
 }
 
+MeasureOptions careful_pace(const MeasureOptions& full) {
+  MeasureOptions careful = full;
+  careful.time_limit = std::min<std::chrono::milliseconds>(full.time_limit, std::chrono::milliseconds(1000));
+  careful.target_noise = std::min(full.target_noise, 0.01);
+  return careful;
+}
+
 Judge::References references_of(const Evaluation& evaluation) {
   Judge::References references;
   if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome))
@@ -58,22 +66,23 @@ JudgeEvaluator::JudgeEvaluator(const Task& task, const JudgeTools& tools, const 
     : task_(task), tools_(tools), options_(options), references_(std::move(references)), observer_(observer) {}
 
 Result<Judge*> JudgeEvaluator::judge(Effort effort) {
-  if (judge_ && effort_ == effort) return judge_.get();
-  judge_.reset();  // first: two sets of buffers may not fit on the device
-  JudgeOptions options = options_;
-  if (effort == Effort::search) {
-    options.measure = search_pace(options_.measure);
-  } else {
-    options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
+  const bool final = effort == Effort::final;
+  if (!judge_ || final_ != final) {
+    judge_.reset();  // first: two sets of buffers may not fit on the device
+    JudgeOptions options = options_;
+    if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
+    KERF_TRY(judge_, Judge::open(task_, tools_, options, observer_));
+    final_ = final;
+    if (!final) judge_->set_references(references_);
   }
-  KERF_TRY(judge_, Judge::open(task_, tools_, options, observer_));
-  effort_ = effort;
-  if (effort == Effort::search) judge_->set_references(references_);
+  judge_->set_measure(final                       ? options_.measure
+                      : effort == Effort::careful ? careful_pace(options_.measure)
+                                                  : search_pace(options_.measure));
   return judge_.get();
 }
 
 Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candidate, const Bindings& tunables) {
-  KERF_TRY(Judge* const judge, this->judge(judge_ ? effort_ : Effort::search));
+  KERF_TRY(Judge* const judge, this->judge(final_ ? Effort::final : Effort::search));
   KERF_TRY(const auto compiled, judge->compile(candidate, tunables));
   if (!compiled) return std::optional<Inspection>{};
   Inspection inspection;
@@ -89,15 +98,45 @@ Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candi
 Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) {
   KERF_TRY(Judge* const judge, this->judge(effort));
   KERF_TRY(Evaluation evaluation, judge->evaluate(candidate, tunables, observer_));
-  if (effort == Effort::search && references_.empty() && std::holds_alternative<Measurement>(evaluation.outcome)) {
+  if (effort != Effort::final && references_.empty() && std::holds_alternative<Measurement>(evaluation.outcome)) {
     references_ = references_of(evaluation);
     judge->set_references(references_);
   }
   return evaluation;
 }
 
+Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
+                                   const std::function<bool()>& go_on) {
+  struct Listener final : TuneObserver {
+    Evaluation like;
+    const OnLook& on_look;
+    Observer& observer;
+    Listener(Evaluation identity, const OnLook& hear, Observer& notes)
+        : like(std::move(identity)), on_look(hear), observer(notes) {}
+    void on_trial(const TuneTrial& trial) override { on_look(to_record(trial, like)); }
+    void on_note(const std::string& text) override { observer.on_note(text); }
+  };
+  KERF_TRY(Judge* const judge, this->judge(Effort::search));
+  Evaluation identity;
+  identity.task = task_.name;
+  identity.task_id = task_.id;
+  identity.target = tools_.target.name;
+  identity.device = tools_.target.device->facts().name;
+  identity.candidate = candidate.name;
+  identity.candidate_id = candidate.id;
+  identity.toolchain = judge->toolchain();
+  identity.seed = options_.seed;
+  Listener listener(std::move(identity), on_look, observer_);
+  TuneOptions options;
+  options.evaluations = looks;
+  options.seed = seed;
+  options.go_on = go_on;
+  KERF_TRY(TuneReport report, kerf::tune(*judge, candidate, options, tools_.clock, listener));
+  return Tuned{std::move(report.best), std::move(report.verdict)};
+}
+
 void JudgeEvaluator::prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) {
-  const auto judge = this->judge(judge_ ? effort_ : Effort::search);
+  const auto judge = this->judge(final_ ? Effort::final : Effort::search);
   if (!judge) return;  // evaluate() will report it
   parallel_for(static_cast<std::int64_t>(next.size()), 1, 0, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)

@@ -19,9 +19,11 @@ class JudgeEvaluator final : public Evaluator {
 
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override;
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) override;
+  Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
+                     const std::function<bool()>& go_on) override;
   void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override;
 
-  /// The judge for this effort; opened when it is first needed, and the other one closed.
+  /// The judge for this effort; opened when it is first needed, and the other one closed (finals have their own).
   Result<Judge*> judge(Effort effort);
 
  private:
@@ -31,7 +33,7 @@ class JudgeEvaluator final : public Evaluator {
   Judge::References references_;
   Observer& observer_;
   std::unique_ptr<Judge> judge_;
-  Effort effort_ = Effort::search;
+  bool final_ = false;  // judge_ is for finals
 };
 
 /// Baseline times of a measured evaluation, by shape.
@@ -39,5 +41,7 @@ Judge::References references_of(const Evaluation& evaluation);
 
 /// Shorter than `full`: enough to tell good from bad.
 MeasureOptions search_pace(const MeasureOptions& full);
+/// In between: for kernels whose first figures leave it open whether they are better.
+MeasureOptions careful_pace(const MeasureOptions& full);
 
 }  // namespace kerf

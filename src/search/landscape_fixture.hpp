@@ -29,11 +29,17 @@ inline Point point_of(const std::string& genome) {
   std::sscanf(genome.c_str(), "%d %d %d", &p.x, &p.y, &p.family);
   return p;
 }
-inline Candidate kernel(const Point& p, const std::string& comment = "") {
-  return parse_candidate(
-             fmt::format("family{}", p.family),
-             fmt::format("/* kerf\ntarget: cpu\ntune: X = {{{}}}\ntune: Y = {{{}}}\n*/\n// {}\nint family{};\n", p.x,
-                         p.y, comment, p.family))
+/// The point's own values first, then its neighbours'.
+inline std::string values_around(int at) {
+  std::string text = std::to_string(at);
+  for (int other = at - 3; other <= at + 3; ++other)
+    if (other != at && other >= 0 && other < kSide) text += fmt::format(", {}", other);
+  return text;
+}
+inline Candidate kernel(const Point& p) {
+  return parse_candidate(fmt::format("family{}", p.family),
+                         fmt::format("/* kerf\ntarget: cpu\ntune: X = {{{}}}\ntune: Y = {{{}}}\n*/\nint family{};\n",
+                                     values_around(p.x), values_around(p.y), p.family))
       .value();
 }
 inline Point point_of(const Candidate& candidate, const Bindings& tunables) {
@@ -88,7 +94,7 @@ class ScriptedEvaluator final : public Evaluator {
  public:
   FakeClock* clock = nullptr;  ///< moves one second an evaluation
   double noise = 0.01;         ///< relative, of single measurements; their intervals say so
-  int evaluated = 0, confirmed = 0, prefetched = 0;
+  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0;
   std::map<std::string, int> times;                             ///< searched, by genome
   std::function<void()> before;                                 ///< called before every evaluation
   std::function<std::optional<Outcome>(const Point&)> outcome;  ///< set: instead of a measurement
@@ -113,7 +119,9 @@ class ScriptedEvaluator final : public Evaluator {
     evaluation.candidate = candidate.name;
     evaluation.candidate_id = candidate.id;
     evaluation.tunables = tunables;
-    if (effort == Effort::search) {
+    if (effort == Effort::careful) {
+      ++careful;
+    } else if (effort == Effort::search) {
       ++evaluated;
       ++times[genome_of(p)];
     } else {
@@ -125,7 +133,7 @@ class ScriptedEvaluator final : public Evaluator {
         return evaluation;
       }
     Rng rng = Rng(99).fork(genome_of(p));
-    const double error = effort == Effort::search ? noise : noise / 10;
+    const double error = effort == Effort::search ? noise : effort == Effort::careful ? noise / 3 : noise / 10;
     const double ratio = speedup(p) * std::exp(error * rng.normal());
     Measurement measurement;
     measurement.speedup = {"naive", ratio, ratio * std::exp(-2 * error), ratio * std::exp(2 * error)};
@@ -135,6 +143,38 @@ class ScriptedEvaluator final : public Evaluator {
     measurement.shapes.push_back(shape);
     evaluation.outcome = measurement;
     return evaluation;
+  }
+  Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
+                     const std::function<bool()>& go_on) override {
+    Rng rng(seed);
+    Tuned tuned;
+    double best = 0;
+    for (int i = 0; i < looks && go_on(); ++i) {
+      Bindings values;
+      for (const Tunable& tunable : candidate.tunables)
+        values[tunable.name] =
+            tunable
+                .values[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(tunable.values.size()) - 1))];
+      if (before) before();
+      ++looked;
+      const double ratio = speedup(point_of(candidate, values));
+      Evaluation look;
+      look.target = "cpu";
+      look.tunables = values;
+      Measurement measurement;
+      measurement.shapes.push_back({"default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 3}, {}, {}, std::nullopt});
+      look.outcome = measurement;
+      on_look(look);
+      if (ratio > best) {
+        best = ratio;
+        tuned.best = values;
+      }
+    }
+    if (tuned.best.empty()) return fail(Errc::invalid_input, "nothing to tune");
+    const int count = evaluated;
+    KERF_TRY(tuned.verdict, evaluate(candidate, tuned.best, Effort::search));
+    evaluated = count;
+    return tuned;
   }
   void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override {
     prefetched += static_cast<int>(next.size());

@@ -88,7 +88,7 @@ class Search {
   }
 
   /// The planned step with its evaluation and cell; none when it was interrupted before there was a verdict.
-  Result<std::optional<Step>> evaluate(const Planned& planned, Effort effort) {
+  Result<std::optional<Step>> evaluate(const Planned& planned, Effort effort, const Evaluation* known = nullptr) {
     Step step = planned.step;
     step.number = state_.next_number();
     observer_.on_candidate(step, progress(step.stage));
@@ -96,8 +96,14 @@ class Search {
     const auto twin = inspection && effort == Effort::search ? state_.step_with_code(inspection->code) : std::nullopt;
     if (twin) {
       step.evaluation = duplicate_of(*twin, planned);
+    } else if (known != nullptr) {
+      step.evaluation = *known;
     } else {
       KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort));
+      if (effort == Effort::search && inspection &&
+          state_.is_contested(step.evaluation, inspection->descriptors.cell)) {
+        KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful));
+      }
     }
     const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
     if (inputs_.interrupted && !measured) return std::optional<Step>{};  // the interrupt may have hit its processes
@@ -128,17 +134,8 @@ class Search {
         ++confirmed;
         continue;
       }
-      const Step& old = state_.step(elite.step);
-      Planned again{{}, *state_.ancestor(elite.step).candidate};
-      again.step.stage = "final";
-      again.step.proposer = old.proposer;
-      again.step.operation = "confirm";
-      again.step.change = fmt::format("step {} measured again", old.number);
-      again.step.parents = {old.number};
-      again.step.name = old.name;
-      again.step.source = old.source;
-      again.step.genome = old.genome;
-      again.step.tunables = old.tunables;
+      const Planned again =
+          variant_of(elite.step, "final", "confirm", fmt::format("step {} measured again", elite.step));
       KERF_TRY(std::optional<Step> step, evaluate(again, Effort::final));
       if (!step) break;
       if (std::holds_alternative<Measurement>(step->evaluation.outcome)) ++confirmed;
@@ -147,6 +144,9 @@ class Search {
     return {};
   }
 
+  /// Searches the tunables of the best kernel by themselves when it is time for that; true when it did.
+  Result<bool> tune_when_due();
+
   SearchProgress progress(const std::string& stage) const;
   const SearchState& state() const { return state_; }
 
@@ -154,6 +154,9 @@ class Search {
   double seconds() const {
     return seconds_before_ + std::chrono::duration<double>(inputs_.clock.now() - began_).count();
   }
+  Planned variant_of(std::int64_t step, const char* stage, const char* operation, std::string change) const;
+  Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
+  double share_used() const;
   bool at_the_floor() const;
   Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
   Result<std::optional<Planned>> propose(int ahead, std::set<std::string>& sources, Rng& rng);
@@ -239,6 +242,103 @@ Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>&
   return std::optional<Planned>{};
 }
 
+/// The same kernel again, for another purpose.
+Planned Search::variant_of(std::int64_t number, const char* stage, const char* operation, std::string change) const {
+  const Step& old = state_.step(number);
+  Planned again{{}, *state_.ancestor(number).candidate};
+  Step& step = again.step;
+  step.stage = stage;
+  step.proposer = old.proposer;
+  step.operation = operation;
+  step.change = std::move(change);
+  step.parents = {old.number};
+  step.name = old.name;
+  step.source = old.source;
+  step.genome = old.genome;
+  step.tunables = old.tunables;
+  return again;
+}
+
+/// With other values of its tunables; none when its header cannot take them.
+Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const Bindings& tunables) const {
+  std::string change = "tuned";
+  for (const auto& [name, value] : tunables)
+    if (const auto old = state_.step(number).tunables.find(name);
+        old != state_.step(number).tunables.end() && old->second != value)
+      change += fmt::format(" {} {} -> {}", name, old->second, value);
+  Planned planned = variant_of(number, "tune", "tune", change);
+  const auto source = with_defaults(planned.step.source, tunables);
+  if (!source) return std::optional<Planned>{};
+  KERF_TRY(Candidate candidate, parse_candidate(planned.step.name, *source));
+  candidate.target = planned.candidate.target;
+  planned.candidate = std::move(candidate);
+  planned.step.source = *source;
+  planned.step.tunables = tunables;
+  return std::optional<Planned>(std::move(planned));
+}
+
+/// How much of the budget is gone, 0 to 1; without one, how much of the patience.
+double Search::share_used() const {
+  double used = 0;
+  if (options_.evaluations > 0) used = static_cast<double>(state_.evaluations()) / options_.evaluations;
+  if (options_.seconds > 0) used = std::max(used, seconds() / options_.seconds);
+  if (options_.patience > 0) used = std::max(used, static_cast<double>(state_.since_improvement()) / options_.patience);
+  return used;
+}
+
+Result<bool> Search::tune_when_due() {
+  constexpr int kFewest = 8, kMost = 40;  // looks
+  if (options_.search != "kerf") return false;
+  const auto open = std::find_if(state_.tunings().begin(), state_.tunings().end(),
+                                 [](const auto& tuning) { return !tuning.second.finished; });
+  std::int64_t parent = 0;
+  std::optional<Tuned> tuned;
+  if (open != state_.tunings().end()) {
+    parent = open->first;  // interrupted: the looks are known, the verdict is not
+    tuned = Tuned{open->second.best, {}};
+  } else {
+    const int done = static_cast<int>(state_.tunings().size());
+    const Elite* best = state_.archive().best();
+    const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMost * 2;
+    if (done >= options_.tunings || best == nullptr || left < 2 * kFewest) return false;
+    if (share_used() < 0.4 + 0.35 * done || state_.tunings().contains(best->step)) return false;
+    const Candidate candidate = *state_.ancestor(best->step).candidate;
+    if (std::none_of(candidate.tunables.begin(), candidate.tunables.end(),
+                     [](const Tunable& t) { return t.values.size() > 1; }))
+      return false;
+    parent = best->step;
+    Status stored;
+    const OnLook on_look = [&](const Evaluation& look) {
+      Planned planned = variant_of(parent, "tune", "look", "a look at other values");
+      planned.step.number = state_.next_number();
+      planned.step.tunables = look.tunables;
+      planned.step.evaluation = look;
+      if (stored) stored = take(std::move(planned.step));
+    };
+    const int looks = std::clamp(static_cast<int>(options_.tune_share * left), kFewest, kMost);
+    auto found =
+        inputs_.evaluator.tune(candidate, looks, Rng(options_.seed).fork(fmt::format("tune {}", parent)).bits(),
+                               on_look, [&] { return !inputs_.interrupted && stored; });
+    KERF_TRY_VOID(stored);
+    if (inputs_.interrupted) return true;
+    if (found) tuned = *std::move(found);
+    if (!found && found.error().code != Errc::invalid_input) return tl::unexpected<Error>(found.error());
+  }
+  // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
+  std::optional<Planned> planned;
+  if (tuned && !tuned->best.empty()) {
+    KERF_TRY(planned, tuned_variant(parent, tuned->best));
+  }
+  if (!planned) planned = variant_of(parent, "tune", "tune", "tuning found nothing better");
+  const bool judged =
+      tuned && planned->step.tunables == tuned->verdict.tunables && !tuned->verdict.candidate_id.empty();
+  KERF_TRY(std::optional<Step> step, evaluate(*planned, Effort::search, judged ? &tuned->verdict : nullptr));
+  if (step) {
+    KERF_TRY_VOID(take(*std::move(step)));
+  }
+  return true;
+}
+
 Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const {
   Evaluation evaluation = state_.step(twin).evaluation;
   evaluation.candidate = planned.candidate.name;
@@ -293,6 +393,8 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& o
   KERF_TRY_VOID(search.replay());
   std::string stopped;
   while ((stopped = search.reason_to_stop()).empty()) {
+    KERF_TRY(const bool tuned, search.tune_when_due());
+    if (tuned) continue;
     KERF_TRY(const std::vector<Planned> planned,
              search.plan());  // operation, parent, direction, proposal; nothing known
     if (planned.empty()) {

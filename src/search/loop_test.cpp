@@ -44,6 +44,7 @@ class LoopTest : public testing::Test {
     root_ = ::mkdtemp(pattern.data());
     evaluator.clock = &clock;
     options.patience = 0;
+    options.tunings = 0;
   }
   ~LoopTest() override { fs::remove_all(root_); }
 
@@ -251,6 +252,53 @@ TEST_F(LoopTest, CompilesSeveralProposalsSideBySide) {
   run("a");
   EXPECT_EQ(evaluator.evaluated, 22);
   EXPECT_GE(evaluator.prefetched, 20);
+}
+
+TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
+  options.evaluations = 80;
+  options.tunings = 2;
+  run("a");
+  EXPECT_GT(evaluator.looked, 15);
+  int looks = 0, verdicts = 0;
+  for (const Step& step : steps("a")) {
+    if (step.stage != "tune") continue;
+    (step.operation == "look" ? looks : verdicts) += 1;
+    EXPECT_EQ(step.parents.size(), 1u);
+    if (step.operation == "look") {
+      EXPECT_TRUE(step.cell.empty()) << "a look is no verdict";
+    }
+  }
+  EXPECT_EQ(looks, evaluator.looked);
+  EXPECT_EQ(verdicts, 2);
+  EXPECT_EQ(progress.evaluations, 80) << "looks count";
+}
+
+TEST_F(LoopTest, EndsATuningThatWasInterrupted) {
+  options.evaluations = 60;
+  options.tunings = 1;
+  evaluator.before = [&] {
+    if (evaluator.looked == 5) interrupted = true;
+  };
+  EXPECT_TRUE(run("a").interrupted);
+  const auto before = steps("a");
+  ASSERT_EQ(before.back().operation, "look");
+  interrupted = false;
+  evaluator.before = nullptr;
+  const int looked = evaluator.looked;
+  EXPECT_FALSE(run("a").interrupted);
+  EXPECT_EQ(evaluator.looked, looked) << "no look is repeated";
+  const auto after = steps("a");
+  const Step& next = after.at(before.size());
+  EXPECT_EQ(next.stage, "tune");
+  EXPECT_EQ(next.operation, "tune");
+}
+
+TEST_F(LoopTest, MeasuresLongerWhereTheFiguresLeaveItOpen) {
+  evaluator.noise = 0.2;
+  options.evaluations = 60;
+  run("a");
+  EXPECT_GT(evaluator.careful, 3);
+  EXPECT_LT(evaluator.careful, 55);
 }
 
 TEST_F(LoopTest, RandomSearchOnlyRestarts) {

@@ -1,5 +1,8 @@
 #include "search/search_state.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "archive/descriptors.hpp"
 #include "search/duplicates.hpp"
 
@@ -22,6 +25,10 @@ Decision SearchState::observe(Step& step) {
     decision.kept = measured;
     decision.sentence = measured ? "measured again, thoroughly and on fresh data"
                                  : "did not stand: " + outcome_message(step.evaluation.outcome);
+  } else if (step.stage == "tune" && step.operation == "look") {
+    observe_look(step);
+    decision.sentence =
+        measured ? "a short look, not a verdict" : "refused at a look: " + outcome_message(step.evaluation.outcome);
   } else {
     const double seconds = step.seconds - this->seconds();
     const Elite* best = archive_.best();
@@ -36,6 +43,7 @@ Decision SearchState::observe(Step& step) {
     sources_.insert(source_identity(candidates_.back(), step.tunables));
     if (const std::string code = code_of(step.descriptors); !code.empty()) codes_.emplace(code, step.number);
     if (step.stage == "start") ++starts_;
+    if (step.stage == "tune" && !step.parents.empty()) tunings_[step.parents.front()].finished = true;
     if (is_duplicate(step)) {
       ++duplicates_;
     } else {
@@ -50,6 +58,38 @@ Decision SearchState::observe(Step& step) {
   }
   steps_.push_back(step);
   return decision;
+}
+
+void SearchState::observe_look(const Step& step) {
+  ++evaluations_;
+  Tuning& tuning = tunings_[step.parents.empty() ? 0 : step.parents.front()];
+  ++tuning.looks;
+  const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
+  if (measurement == nullptr) ++failures_;
+  if (measurement == nullptr || measurement->shapes.empty()) return;
+  double weight = 0, sum = 0;
+  for (const ShapeMeasurement& shape : measurement->shapes) {
+    weight += shape.weight;
+    sum += shape.weight * std::log(std::max(shape.time.median, 1e-9));
+  }
+  const double log_us = weight > 0 ? sum / weight : 0;
+  if (!tuning.best.empty() && log_us >= tuning.best_log_us) return;
+  tuning.best = step.tunables;
+  tuning.best_log_us = log_us;
+}
+
+bool SearchState::is_contested(const Evaluation& evaluation, const Cell& cell) const {
+  constexpr double kWide = 0.15;  // of the whole interval, relative
+  const Fitness fitness = fitness_of(evaluation);
+  const Elite* best = archive_.best();
+  if (!fitness.measured() || best == nullptr) return false;
+  const auto open = [&](const Fitness& other) {
+    return fitness.log_speedup > other.log_speedup && factor_between(fitness, other).low <= 1;
+  };
+  if (open(best->fitness)) return true;
+  const auto members = archive_.cells().find(cell);
+  return members != archive_.cells().end() && fitness.below + fitness.above > kWide &&
+         open(members->second.back().fitness);
 }
 
 std::optional<std::int64_t> SearchState::step_with_code(const std::string& code) const {

@@ -21,6 +21,14 @@ namespace kerf {
 /// True for steps that were not evaluated because their compiled code was known.
 bool is_duplicate(const Step& step);
 
+/// Looks at the values of one step's tunables.
+struct Tuning {
+  int looks = 0;
+  bool finished = false;  ///< its best was judged
+  Bindings best;          ///< of the looks so far
+  double best_log_us = 0;
+};
+
 class SearchState {
  public:
   SearchState(std::unique_ptr<Policy> policy, const ArchiveOptions& archive);
@@ -40,6 +48,11 @@ class SearchState {
   int starts() const { return starts_; }  ///< steps of the first stage
   int since_improvement() const { return since_improvement_; }
   double seconds() const { return steps_.empty() ? 0 : steps_.back().seconds; }
+
+  const std::map<std::int64_t, Tuning>& tunings() const { return tunings_; }  ///< by the step they started from
+  /// Whether the figures leave open if this is a new best, or better than what its cell holds: worth a longer
+  /// measurement.
+  bool is_contested(const Evaluation& evaluation, const Cell& cell) const;
 
   /// Whether this program was evaluated before; by text, before it is compiled.
   bool knows_source(const std::string& identity) const { return sources_.contains(identity); }
@@ -63,6 +76,8 @@ class SearchState {
   std::set<std::string> sources_;
   std::map<std::string, std::int64_t> codes_;
   std::map<std::int64_t, std::int64_t> confirmations_;  // step to its confirmation
+  void observe_look(const Step& step);
+  std::map<std::int64_t, Tuning> tunings_;
   int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, since_improvement_ = 0;
 };
 

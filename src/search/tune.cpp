@@ -127,7 +127,9 @@ class Tuning {
     CompileAhead ahead(judge_, candidate_, std::max(0, options_.jobs));
     TuneSearchHooks hooks;
     hooks.look = [&](const TunePoint& point, int rounds) { return look(point, rounds); };
-    hooks.go_on = [&] { return options_.seconds <= 0 || elapsed() < options_.seconds; };
+    hooks.go_on = [&] {
+      return (options_.seconds <= 0 || elapsed() < options_.seconds) && (!options_.go_on || options_.go_on());
+    };
     hooks.soon = [&](const std::vector<TunePoint>& points) {
       std::deque<Bindings> next;
       for (std::size_t i = 1; i < points.size(); ++i)

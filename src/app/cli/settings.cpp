@@ -59,6 +59,8 @@ std::vector<Setting> settings_of(JudgeOptions& judge, SearchOptions* search) {
              setting("search.patience", search->patience, 0),
              setting("search.starts", search->starts, 0),
              setting("search.start_share", search->start_share, 0),
+             setting("search.tunings", search->tunings, 0),
+             setting("search.tune_share", search->tune_share, 0),
              setting("search.finalists", search->finalists, 0),
              setting("search.floor_fraction", search->floor_fraction, 0),
              setting("search.at_once", search->at_once, 1),
