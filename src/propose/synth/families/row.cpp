@@ -1,8 +1,8 @@
 // Reductions along rows: softmax, norms, losses, sums, argmax; what comes before, between and after them is fused.
 //
 // Fits row programs (row_program.hpp) whose columns are neighbours in memory. Extents: ROWS, COLS, RUN. PER_ELEMENT
-// says whether the output has an element per column; SLOTS how many values per column are kept between passes.
-// row_text.hpp tells the rest.
+// says whether the output has an element per column; FEW_ROWS whether rows must be split to fill the device; SLOTS how
+// many values per column are kept between passes. row_text.hpp tells the rest.
 
 #include <algorithm>
 
@@ -22,11 +22,13 @@ class Row final : public Family {
   }
 
   Result<Filling> fill(const Group& group, const Setting& setting, HookWriter& hooks) const override {
-    const auto program = row_program(hooks.plan(), group);
+    auto program = row_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
+    shorten_run(*program, group, hooks.plan(), setting.shapes);
     Filling filling;
     set_row_extents(*program, filling);
     filling.values["PER_ELEMENT"] = program->per_element ? "1" : "0";
+    filling.values["FEW_ROWS"] = few_rows(filling, setting) ? "1" : "0";
     if (setting.target == "cpu")
       host(filling, *program, group, hooks);
     else
@@ -35,24 +37,33 @@ class Row final : public Family {
   }
 
  private:
+  /// Whether rows are so few and long in every timed shape that one group of threads per row leaves most of the device
+  /// idle.
+  static bool few_rows(const Filling& filling, const Setting& setting) {
+    const auto rows = parse_dim(filling.extents.at("ROWS")), cols = parse_dim(filling.extents.at("COLS"));
+    if (!rows || !cols) return false;
+    const std::int64_t units = setting.facts.compute_units > 0 ? setting.facts.compute_units : 64,
+                       longest = setting.target == "cpu" ? 16384 : 65536;
+    bool few = false;
+    for (const ShapeSet& shape : setting.shapes) {
+      if (shape.weight <= 0) continue;
+      const auto r = rows->evaluate(shape.symbols), c = cols->evaluate(shape.symbols);
+      if (!r || !c || *r >= units || *c < longest) return false;
+      few = true;
+    }
+    return few;
+  }
+
   static void gpu(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
     const RowCode kept = write_row_code(program, group, {"k_", true, Keep::everything}, hooks);
-    const RowCode ranges = write_row_code(program, group, {"r_", true, Keep::nothing}, hooks);
+    const RowCode ranges = write_row_code(program, group, {.prefix = "r_", .read_leaves = true, .pairs = true}, hooks);
     filling.values["JOINS"] = join_functions(kept, hooks, true);
     set_keeping_passes(filling, kept, program, group, hooks);
     set_range_passes(filling, ranges, program, group, hooks);
-    std::string shared, shared_rows;
-    for (std::size_t k = 0; k < kept.results.size(); ++k) {
-      shared +=
-          "  KERF_SHARED " + state_type(kept.results[k]) + " kerf_m" + std::to_string(k) + "[$BLOCK / KERF_WARP];\n";
-      if (finds_index(kept.results[k]))
-        shared += "  KERF_SHARED kerf_index kerf_m" + std::to_string(k) + "i[$BLOCK / KERF_WARP];\n";
-      shared_rows += "  KERF_SHARED " + state_type(kept.results[k]) + " kerf_m" + std::to_string(k) + "[1];\n";
-      if (finds_index(kept.results[k]))
-        shared_rows += "  KERF_SHARED kerf_index kerf_m" + std::to_string(k) + "i[1];\n";
-    }
-    filling.values["SHARED"] = shared;
-    filling.values["SHARED_UNUSED"] = shared_rows;
+    filling.values["SHARED"] = shared_arrays(kept, "($BLOCK / KERF_WARP)");
+    filling.values["SHARED_UNUSED"] = shared_arrays(kept, "1");
+    filling.values["RANGE_JOINS"] = join_functions(ranges, hooks, true);
+    filling.values["RANGE_SHARED"] = shared_arrays(ranges, "($BLOCK / KERF_WARP)");
     filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
     filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
     set_split_values(filling, ranges);
@@ -60,8 +71,9 @@ class Row final : public Family {
 
   static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
     const RowCode kept = write_row_code(program, group, {"k_", false, Keep::expensive, false, true}, hooks);
-    const RowCode plain = write_row_code(program, group, {"r_", false, Keep::nothing, false, true}, hooks);
-    filling.values["JOINS"] = join_functions(plain, hooks, false);
+    const RowCode plain = write_row_code(program, group, {.prefix = "r_", .majors = true, .pairs = true}, hooks);
+    filling.values["JOINS"] = join_functions(kept, hooks, false);
+    filling.values["RANGE_JOINS"] = join_functions(plain, hooks, false);
     set_host_passes(filling, kept, program, hooks, "k_", "_KEEP");
     set_host_passes(filling, plain, program, hooks, "r_", "");
     std::string slots;

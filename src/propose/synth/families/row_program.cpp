@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/text.hpp"
@@ -54,22 +55,27 @@ class Writer {
   RowCode write() {
     RowCode code;
     find_scalars();
+    std::vector<std::size_t> first;  // the reduction each pass begins with
     for (std::size_t k = 0; k < program_.reduces.size(); ++k) {
       const NodeId id = program_.reduces[k];
-      const ir::Node& node = plan_.graph[id];
-      RowResult result{attr<ir::ReduceAttr>(node).op,
+      RowResult result{attr<ir::ReduceAttr>(node(id)).op,
                        hooks_.type_name(id),
-                       hooks_.type_name(node.args[0]),
-                       fmt::format("kerf_s{}", k),
-                       codegen::value_type(node, hooks_.options()),
-                       codegen::value_type(plan_.graph[node.args[0]], hooks_.options())};
+                       hooks_.type_name(node(id).args[0]),
+                       fmt::format("kerf_s{}", first.size()),
+                       codegen::value_type(node(id), hooks_.options()),
+                       codegen::value_type(node(node(id).args[0]), hooks_.options()),
+                       style_.pairs ? pair_from(k) : Pair::none};
+      first.push_back(k);
       known_[id] = result.name + lane();
+      if (result.pair != Pair::none) known_[program_.reduces[++k]] = result.name + "m";
       code.results.push_back(std::move(result));
     }
-    code.before = define_scalars(code, -1);
-    for (std::size_t k = 0; k < program_.reduces.size(); ++k) {
-      code.passes.push_back(pass(k, code));
-      code.passes.back().scalars = define_scalars(code, static_cast<int>(k));
+    first.push_back(program_.reduces.size());
+    code.before = define_scalars(code, -1, -1);
+    for (std::size_t p = 0; p + 1 < first.size(); ++p) {
+      code.passes.push_back(pass(first[p], code));
+      for (std::size_t k = first[p]; k < first[p + 1]; ++k)
+        code.passes.back().scalars += define_scalars(code, static_cast<int>(k), static_cast<int>(p));
     }
     code.passes.push_back(last_pass());
     return code;
@@ -78,7 +84,7 @@ class Writer {
   RowCode write_scan(const std::string& scanned) {
     RowCode code;
     find_scalars();
-    code.before = define_scalars(code, -1);
+    code.before = define_scalars(code, -1, -1);
     const NodeId scan = group_.anchors.front(), input = node(scan).args[0];
     PassCode first, last;
     Texts texts = known_;
@@ -102,6 +108,10 @@ class Writer {
     for (const int axis : place->axes) {
       index.by_axis = index.by_axis && axis != Place::kUnknown;
       index.axes.push_back(axis >= 0 ? texts_[static_cast<std::size_t>(axis)] : "0");
+    }
+    if (place->whole && !index.by_axis && program_.run && plan_.graph[node].shape == plan_.graph[group_.root].shape) {
+      index.axes = root_texts_;
+      index.by_axis = true;
     }
     if (place->whole)
       index.linear = whole_;
@@ -156,9 +166,25 @@ class Writer {
     }
     put_texts(slow, others);
     put_texts(quick, run);
+    if (program_.run) set_root_texts();
     const Shape lead = masked([&](std::size_t d) { return !fast[d]; });
     const std::string before = program_.fast_columns && alone ? row_ : linear_text(lead, texts_, hooks_);
     whole_ = true_axes(lead).empty() ? quick : fmt::format("(({}) * {} + {})", before, count, quick);
+  }
+
+  /// The index along each axis of the root, when those are not the domain's.
+  void set_root_texts() {
+    const Shape& shape = node(group_.root).shape;
+    const std::string count = hooks_.extent(*program_.run);
+    const std::string major = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
+    const std::string cols =
+        hooks_.extent(element_count(masked([&](std::size_t d) { return program_.domain.reduced[d]; })));
+    const auto split = static_cast<std::ptrdiff_t>(program_.run_axis);
+    root_texts_ = unravel_text(fmt::format("(kerf_row * ({} / {}) + {})", cols, count, major),
+                               Shape(shape.begin(), shape.begin() + split), hooks_);
+    const auto rest = unravel_text(fmt::format("(kerf_col - {} * {})", major, count),
+                                   Shape(shape.begin() + split, shape.end()), hooks_);
+    root_texts_.insert(root_texts_.end(), rest.begin(), rest.end());
   }
 
   std::vector<std::string> parameters(bool with_column) const {
@@ -177,6 +203,54 @@ class Writer {
   }
 
   std::string lane() const { return style_.rows_at_once ? "[l]" : ""; }
+
+  /// The number a node stands for, if it is made of extents and whole constants only.
+  std::optional<Dim> number(NodeId id) const {
+    const ir::Node& n = node(id);
+    if (is<ir::ConstantAttr>(n)) {
+      const double value = attr<ir::ConstantAttr>(n).value;
+      if (value != std::floor(value) || std::abs(value) > 1e15) return {};
+      return Dim(static_cast<std::int64_t>(value));
+    }
+    if (is<ir::ViewAttr>(n) && n.shape.empty() && is<ir::IotaAttr>(node(n.args[0])) &&
+        node(n.args[0]).shape.size() == 1)
+      return attr<ir::ViewAttr>(n).axes[0].offset;
+    if (!is<ir::MapAttr>(n)) return {};
+    const MapOp op = attr<ir::MapAttr>(n).op;
+    if (op == MapOp::cast) return number(n.args[0]);
+    if (op != MapOp::mul) return {};
+    const auto a = number(n.args[0]), b = number(n.args[1]);
+    return a && b ? std::optional<Dim>(*a * *b) : std::nullopt;
+  }
+  bool is_map(NodeId id, MapOp op) const {
+    return !loaded(id) && is<ir::MapAttr>(node(id)) && attr<ir::MapAttr>(node(id)).op == op;
+  }
+  bool sums(NodeId id) const {
+    return attr<ir::ReduceAttr>(node(id)).op == ir::ReduceOp::sum && is_float(node(id).dtype);
+  }
+
+  /// Whether reductions k and k + 1 are a pair.
+  Pair pair_from(std::size_t k) const {
+    if (k + 1 >= program_.reduces.size()) return Pair::none;
+    const NodeId one = program_.reduces[k], two = program_.reduces[k + 1];
+    const NodeId x = node(one).args[0], term = node(two).args[0];
+    if (!sums(two) || !is_float(node(x).dtype) || loaded(term)) return Pair::none;
+    if (attr<ir::ReduceAttr>(node(one)).op == ir::ReduceOp::max && is_map(term, MapOp::exp)) {
+      const NodeId below = node(term).args[0];
+      return is_map(below, MapOp::sub) && node(below).args[0] == x && node(below).args[1] == one ? Pair::online
+                                                                                                 : Pair::none;
+    }
+    if (!sums(one) || !is_map(term, MapOp::mul) || node(term).args[0] != node(term).args[1]) return Pair::none;
+    const NodeId off = node(term).args[0];
+    if (!is_map(off, MapOp::sub) || node(off).args[0] != x) return Pair::none;
+    const NodeId mean = node(off).args[1];
+    if (!is_map(mean, MapOp::div) || node(mean).args[0] != one) return Pair::none;
+    Dim cols = 1;
+    for (std::size_t d = 0; d < program_.domain.shape.size(); ++d)
+      if (program_.domain.reduced[d]) cols = cols * program_.domain.shape[d];
+    const auto count = number(node(mean).args[1]);
+    return count && *count == cols ? Pair::moments : Pair::none;
+  }
 
   /// Rows' values that columns use, and the pass after which they are known.
   void find_scalars() {
@@ -200,7 +274,8 @@ class Writer {
     return stage;
   }
 
-  std::string define_scalars(RowCode& code, int stage) {
+  /// Values known after reduction `stage`, which belongs to pass `pass_number`.
+  std::string define_scalars(RowCode& code, int stage, int pass_number) {
     std::string text;
     for (const auto& [id, known_after] : scalars_) {
       if (known_after != stage) continue;
@@ -210,7 +285,7 @@ class Writer {
       known_[id] = name + lane();
       code.scalar_types.push_back(type);
       code.scalar_names.push_back(name);
-      code.scalar_stage.push_back(stage);
+      code.scalar_stage.push_back(pass_number);
     }
     return text;
   }
@@ -416,7 +491,8 @@ class Writer {
   Places places_;
   std::uint64_t columns_;
   std::vector<std::string> row_parameters_;
-  std::string row_;                 // number of the row
+  std::string row_;  // number of the row
+  std::vector<std::string> root_texts_;
   std::vector<std::string> texts_;  // per variable of the domain
   std::string whole_;               // number of the domain's element
   std::vector<std::pair<NodeId, int>> scalars_;
@@ -450,6 +526,37 @@ std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& gr
     program.fast_columns = program.domain.reduced[static_cast<std::size_t>(axis)];
   if (true_axes(program.domain.shape).empty()) program.fast_columns = true;
   return program;
+}
+
+void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& plan,
+                 const std::vector<ShapeSet>& shapes) {
+  const std::vector<bool> fast = program.fast_axes();
+  if (!program.fast_columns || !program.per_element || fast != program.domain.reduced) return;
+  Places places(plan, program.domain);
+  places.follow(group.root);
+  const Shape& shape = plan.graph[group.root].shape;
+  std::size_t after = 0;  // the axis after the last one that an operand of fewer axes depends on
+  for (const NodeId id : group.members) {
+    if (!is<ir::MapAttr>(plan.graph[id]) || !(plan.graph[id].shape == shape)) continue;
+    for (const NodeId arg : plan.graph[id].args) {
+      const Shape& own = plan.graph[arg].shape;
+      const Place* place = places.only(arg);
+      if (place == nullptr || place->whole) continue;
+      if (std::none_of(place->axes.begin(), place->axes.end(), [](int a) { return a == Place::kUnknown; })) continue;
+      after = std::max(after, static_cast<std::size_t>(true_axes(own).back()) + shape.size() - own.size() + 1);
+    }
+  }
+  if (after == 0) return;
+  const Dim run = element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(after), shape.end()));
+  Dim cols = 1;
+  for (std::size_t d = 0; d < program.domain.shape.size(); ++d)
+    if (program.domain.reduced[d]) cols = cols * program.domain.shape[d];
+  for (const ShapeSet& set : shapes) {
+    const auto c = cols.evaluate(set.symbols), r = run.evaluate(set.symbols);
+    if (!c || !r || *r <= 1 || *c % *r != 0) return;
+  }
+  program.run = run;
+  program.run_axis = after;
 }
 
 std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group) {
@@ -505,7 +612,7 @@ void set_row_extents(const RowProgram& program, Filling& filling) {
   }
   filling.extents["ROWS"] = rows.to_string();
   filling.extents["COLS"] = cols.to_string();
-  filling.extents["RUN"] = run.to_string();
+  filling.extents["RUN"] = program.run.value_or(run).to_string();
 }
 
 }  // namespace kerf::synth

@@ -19,12 +19,21 @@ struct RowProgram {
   bool per_element = false;         ///< the root has an element per row and column; otherwise one per row
   bool fast_columns = false;        ///< neighbours in memory are neighbours along the columns (else along the rows)
 
+  /// Set when the root's axes are not the domain's (a group norm's channels): its axes from `run_axis` on, `run`
+  /// elements in all, divide a row, so that what depends on the other axes only is constant along a run.
+  std::optional<Dim> run;
+  std::size_t run_axis = 0;
+
   /// The last axes as far as they are all reduced (fast_columns) or all kept: the run of neighbours in memory.
   std::vector<bool> fast_axes() const;
 };
 
 /// None when the group is not a row program.
 std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group);
+
+/// Sets `run` where that helps and is right for all `shapes`.
+void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& plan,
+                 const std::vector<ShapeSet>& shapes);
 
 /// As `row_program` for a group with one scan, along the only axis that counts as reduced.
 std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group);
@@ -43,6 +52,15 @@ struct RowStyle {
   /// Hooks also take kerf_major, which run of columns kerf_col is in, so that a loop within a run has nothing to
   /// divide.
   bool majors = false;
+  /// Two reductions of which the second uses the first become one pass where that is possible, see Pair.
+  bool pairs = false;
+};
+
+/// Reductions that one pass can find together, piece by piece.
+enum class Pair {
+  none,
+  moments,  ///< the sum, and the sum of squares of what lies off the mean
+  online,   ///< the maximum, and the sum of the exponentials of what lies below it
 };
 
 /// The code of one pass. In all texts `kerf_row` and `kerf_col` are the indices, `v` the position within V columns from
@@ -62,12 +80,13 @@ struct RowResult {
   std::string term_type;  ///< of what is compared, for argmax and argmin
   std::string name;       ///< variable with the result: kerf_s0
   DType dtype = DType::f32, term_dtype = DType::f32;
+  Pair pair = Pair::none;  ///< the second result is in <name>m
 };
 
 struct RowCode {
   std::string before;                   ///< values of the row that need no reduction
-  std::vector<PassCode> passes;         ///< one per reduction, then one for the root
-  std::vector<RowResult> results;       ///< one per reduction
+  std::vector<PassCode> passes;         ///< one per reduction (or pair), then one for the root
+  std::vector<RowResult> results;       ///< one per reduction (or pair)
   std::vector<std::string> slot_types;  ///< types of kerf_k0, kerf_k1, ...
   std::vector<std::string> scalar_types,
       scalar_names;               ///< of all values of the row but the results, in order of definition

@@ -129,6 +129,9 @@ std::string declare_state(const RowResult& result, const std::string& a, const H
 
 /// The result from what each thread has.
 std::string gather_threads(const RowResult& result, std::size_t k) {
+  if (result.pair != Pair::none)
+    return fmt::format("$all_{0}(&kerf_a{0}, &kerf_a{0}m, &kerf_a{0}n, kerf_m{0}, lane, THREADS);\n", k) +
+           conclude_pair(result, k);
   if (!finds_index(result))
     return fmt::format("const {0} kerf_s{1} = $all_{1}(kerf_a{1}, kerf_m{1}, lane, THREADS);\n", result.type, k);
   return fmt::format(
@@ -170,6 +173,17 @@ std::string indent(const std::string& text, int spaces) {
     if (!line.empty())
       result += (line.starts_with('#') ? "" : std::string(static_cast<std::size_t>(spaces), ' ')) + line + "\n";
   return result;
+}
+
+std::string shared_arrays(const RowCode& code, const std::string& count) {
+  std::string text;
+  for (std::size_t k = 0; k < code.results.size(); ++k) {
+    const RowResult& result = code.results[k];
+    text += fmt::format("  KERF_SHARED {} kerf_m{}[{}{}];\n", state_type(result), k,
+                        result.pair != Pair::none ? "3 * " : "", count);
+    if (finds_index(result)) text += fmt::format("  KERF_SHARED kerf_index kerf_m{}i[{}];\n", k, count);
+  }
+  return text;
 }
 
 std::string join_text(const RowResult& result) {
@@ -215,7 +229,9 @@ std::string functions_of(const RowCode& code, const HookWriter& hooks, std::stri
     const RowResult& result = code.results[k];
     const std::string type = state_type(result);
     using fmt::arg;
-    if (finds_index(result)) {
+    if (result.pair != Pair::none) {
+      text += pair_functions(result, k, hooks, !all.empty());
+    } else if (finds_index(result)) {
       const bool real = is_float(result.term_dtype);
       text += fmt::format(kBetter, arg("k", k), arg("T", type), arg("sign", result.op == ReduceOp::argmax ? ">" : "<"),
                           arg("nan", real ? " || (b != b && a == a)" : ""),
@@ -278,47 +294,74 @@ for (int i = 0; i < PER; ++i) {{
   filling.values["SLOTS_IN_SHARED"] = shared;
 }
 
-void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
-                      HookWriter& hooks) {
-  std::string all = code.before, gathered = code.before;
-  for (std::size_t k = 0; k < code.results.size(); ++k) {
-    const RowResult& result = code.results[k];
-    const std::string a = fmt::format("kerf_a{}", k);
-    // Long sums are kept in pieces, so that their error does not grow with the length.
-    std::string pass = declare_state(result, a, hooks);
-    pass += fmt::format(
-        R"(for (kerf_index start = begin + (kerf_index)lane * V; start < end; start += (kerf_index)THREADS * V * 32) {{
+namespace {
+
+/// A thread's share of the columns from `begin` to `end`. Long sums are kept in pieces, so that their error does not
+/// grow with the length.
+std::string value_range(const RowResult& result, std::size_t k, const PassCode& pass, const HookWriter& hooks) {
+  const std::string a = fmt::format("kerf_a{}", k), part = finds_index(result) ? a : fmt::format("kerf_p{}", k);
+  std::string text =
+      declare_state(result, a, hooks) +
+      R"(for (kerf_index start = begin + (kerf_index)lane * V; start < end; start += (kerf_index)THREADS * V * 32) {
   const kerf_index stop = start + (kerf_index)THREADS * V * 32 < end ? start + (kerf_index)THREADS * V * 32 : end;
-)");
-    const std::string part = finds_index(result) ? a : fmt::format("kerf_p{}", k);
-    if (!finds_index(result)) pass += indent(declare_state(result, part, hooks), 2);
-    pass += fmt::format(
-        "  KERF_UNROLL_BY(4)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
-        indent(columns(code.passes[k], take(result, k, part, code.passes[k].term)), 4));
-    if (!finds_index(result)) pass += fmt::format("  {0} = $join_{1}({0}, {2});\n", a, k, part);
-    pass += "}\n" + gather_threads(result, k);
-    all += pass + code.passes[k].scalars;
-    std::string partial = pass, collect = declare_state(result, a, hooks);
-    if (finds_index(result)) {
-      partial += fmt::format(
-          "if (lane == 0 && inside) $partial_{0}[kerf_row * $PARTS + part] = kerf_a{0}, $where_{0}[kerf_row * $PARTS + "
-          "part] = kerf_i{0};\n",
-          k);
-      collect += fmt::format(R"(for (int p = lane; p < $PARTS; p += THREADS) {{
+)";
+  if (!finds_index(result)) text += indent(declare_state(result, part, hooks), 2);
+  text +=
+      fmt::format("  KERF_UNROLL_BY(4)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
+                  indent(columns(pass, take(result, k, part, pass.term)), 4));
+  if (!finds_index(result)) text += fmt::format("  {0} = $join_{1}({0}, {2});\n", a, k, part);
+  return text + "}\n";
+}
+
+/// The first thread of a part leaves its result in scratch.
+std::string save_part(const RowResult& result, std::size_t k) {
+  const std::string at = "[kerf_row * $PARTS + part]";
+  std::string text = fmt::format("if (lane == 0 && inside) $partial_{0}{1} = kerf_a{0}", k, at);
+  if (result.pair != Pair::none)
+    text += fmt::format(", $more_{0}{1} = kerf_a{0}m", k, at);
+  else if (finds_index(result))
+    text += fmt::format(", $where_{0}{1} = kerf_i{0}", k, at);
+  else
+    text = fmt::format("if (lane == 0 && inside) $partial_{0}{1} = kerf_s{0}", k, at);
+  return text + ";\n";
+}
+
+/// A thread's share of the parts' results.
+std::string collect_parts(const RowResult& result, std::size_t k, const HookWriter& hooks) {
+  const std::string loop = "for (int p = lane; p < $PARTS; p += THREADS) ";
+  if (result.pair != Pair::none)
+    return declare_pair(result, k) + loop +
+           fmt::format(R"({{
+  const kerf_index left = $COLS - p * span, have = left < span ? left : span;
+  if (have > 0) $merge_{0}(&kerf_a{0}, &kerf_a{0}m, &kerf_a{0}n, $partial_{0}[kerf_row * $PARTS + p], $more_{0}[kerf_row * $PARTS + p], ({1})have);
+}}
+)",
+                       k, result.type);
+  const std::string text = declare_state(result, fmt::format("kerf_a{}", k), hooks) + loop;
+  if (!finds_index(result))
+    return text + fmt::format("kerf_a{0} = $join_{0}(kerf_a{0}, $partial_{0}[kerf_row * $PARTS + p]);\n", k);
+  return text + fmt::format(R"({{
   const {1} kerf_t = $partial_{0}[kerf_row * $PARTS + p];
   const kerf_index kerf_ti = $where_{0}[kerf_row * $PARTS + p];
   if ($better_{0}(kerf_t, kerf_ti, kerf_a{0}, kerf_a{0}i)) kerf_a{0} = kerf_t, kerf_a{0}i = kerf_ti;
 }}
 )",
-                             k, result.term_type);
-    } else {
-      partial += fmt::format("if (lane == 0 && inside) $partial_{0}[kerf_row * $PARTS + part] = kerf_s{0};\n", k);
-      collect += fmt::format(
-          "for (int p = lane; p < $PARTS; p += THREADS) {0} = $join_{1}({0}, $partial_{1}[kerf_row * $PARTS + p]);\n",
-          a, k);
-    }
-    filling.values[fmt::format("PARTIAL_{}", k)] = indent(gathered + partial, 2);
-    gathered += collect + gather_threads(result, k) + code.passes[k].scalars;
+                            k, result.term_type);
+}
+
+}  // namespace
+
+void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
+                      HookWriter& hooks) {
+  std::string all = code.before, gathered = code.before;
+  for (std::size_t k = 0; k < code.results.size(); ++k) {
+    const RowResult& result = code.results[k];
+    const std::string pass = (result.pair != Pair::none ? pair_range(result, k, code.passes[k])
+                                                        : value_range(result, k, code.passes[k], hooks)) +
+                             gather_threads(result, k);
+    all += pass + code.passes[k].scalars;
+    filling.values[fmt::format("PARTIAL_{}", k)] = indent(gathered + pass + save_part(result, k), 2);
+    gathered += collect_parts(result, k, hooks) + gather_threads(result, k) + code.passes[k].scalars;
   }
   filling.values["RANGE_PASSES"] = indent(all, 2);
   filling.values["GATHER"] = indent(gathered, 2);
@@ -344,6 +387,7 @@ void set_split_values(Filling& filling, const RowCode& code) {
     filling.values.try_emplace("PARTIAL_" + number, "");
     filling.values["TYPE_" + number] = type == DType::boolean ? "i32" : std::string(dtype_name(type));
     filling.extents["WHERE_" + number] = finds ? filling.extents["ROWS"] : "1";
+    filling.extents["MORE_" + number] = result != nullptr && result->pair != Pair::none ? filling.extents["ROWS"] : "1";
   }
 }
 

@@ -33,9 +33,24 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
 /// Host code for many rows at once: TILE_BODY, the rows kerf_in = from + l, l < n, of kerf_out.
 void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks);
 
-/// Scratch of split rows: TYPE_k, WHERE_k, HAS_PASS_k, and PASSES_n for the number of passes (at most 3 are supported).
+// Pairs of reductions, see Pair. The state is in kerf_a<k>, kerf_a<k>m and kerf_a<k>n, the results in kerf_s<k> and
+// kerf_s<k>m.
+/// $merge_k and $local_k; in GPU code also $all_k.
+std::string pair_functions(const RowResult& result, std::size_t k, const HookWriter& hooks, bool gpu);
+std::string declare_pair(const RowResult& result, std::size_t k);
+std::string conclude_pair(const RowResult& result, std::size_t k);
+/// A thread's share of the columns from `begin` to `end`, without joining the threads.
+std::string pair_range(const RowResult& result, std::size_t k, const PassCode& pass);
+/// The host's function $pass_k.
+std::string host_pair(const RowResult& result, std::size_t k, const PassCode& pass, const std::string& suffix,
+                      const std::string& known, const HookWriter& hooks);
+
+/// Scratch of split rows: TYPE_k, WHERE_k, MORE_k, HAS_PASS_k, and PASSES_n for the number of passes (at most 3 are
+/// supported).
 void set_split_values(Filling& filling, const RowCode& code);
 
+/// Declarations of the arrays through which the threads of a row join: `count` per reduction.
+std::string shared_arrays(const RowCode& code, const std::string& count);
 std::string join_text(const RowResult& result);  ///< C expression of two totals `a` and `b`
 bool finds_index(const RowResult& result);
 std::string identity_text(const RowResult& result, const HookWriter& hooks);  ///< of the total, or of the best term

@@ -20,7 +20,10 @@ Known known_before(const RowCode& code, std::size_t pass) {
     known.parameters += fmt::format(", {} {}", type, name);
     known.arguments += ", " + name;
   };
-  for (std::size_t k = 0; k < pass && k < code.results.size(); ++k) add(code.results[k].type, code.results[k].name);
+  for (std::size_t k = 0; k < pass && k < code.results.size(); ++k) {
+    add(code.results[k].type, code.results[k].name);
+    if (code.results[k].pair != Pair::none) add(code.results[k].type, code.results[k].name + "m");
+  }
   for (std::size_t s = 0; s < code.scalar_names.size(); ++s)
     if (code.scalar_stage[s] < static_cast<int>(pass)) add(code.scalar_types[s], code.scalar_names[s]);
   for (std::size_t s = 0; s < code.slot_types.size(); ++s)
@@ -106,10 +109,39 @@ std::string value_body(const PassCode& pass, const RowResult& result, std::size_
                      pass.saves);
 }
 
+/// Types of the variables that hold what a pass has come to, and what their names end with.
+std::vector<std::pair<std::string, std::string>> state_of(const RowResult& result) {
+  if (result.pair != Pair::none) return {{result.type, ""}, {result.type, "m"}, {result.type, "n"}};
+  if (finds_index(result)) return {{result.term_type, ""}, {"kerf_index", "i"}};
+  return {{result.type, ""}};
+}
+
+/// What the parts of a row have come to together.
+std::string gather_parts(const RowResult& result, std::size_t k, const HookWriter& hooks) {
+  const std::string loop = "for (kerf_index p = kerf_row * $PARTS; p < (kerf_row + 1) * $PARTS; ++p)\n  ";
+  if (result.pair != Pair::none)
+    return declare_pair(result, k) + loop +
+           fmt::format(
+               "$merge_{0}(&kerf_a{0}, &kerf_a{0}m, &kerf_a{0}n, kerf_part{0}[p], kerf_part{0}m[p], "
+               "kerf_part{0}n[p]);\n",
+               k);
+  std::string text = fmt::format("{} kerf_a{} = {};\n", state_type(result), k, identity_text(result, hooks));
+  if (!finds_index(result)) return text + loop + fmt::format("kerf_a{0} = $join_{0}(kerf_a{0}, kerf_part{0}[p]);\n", k);
+  return text + fmt::format("kerf_index kerf_a{}i = -1;\n", k) + loop +
+         fmt::format(
+             "if ($better_{0}(kerf_part{0}[p], kerf_part{0}i[p], kerf_a{0}, kerf_a{0}i)) kerf_a{0} = kerf_part{0}[p], "
+             "kerf_a{0}i = kerf_part{0}i[p];\n",
+             k);
+}
+
 /// Calls pass k on [begin, end) and leaves its state in kerf_a<k> (and kerf_a<k>i).
 std::string call_pass(const RowCode& code, std::size_t k, const std::string& suffix) {
   const RowResult& result = code.results[k];
   const std::string known = known_before(code, k).arguments;
+  if (result.pair != Pair::none)
+    return declare_pair(result, k) +
+           fmt::format("$pass_{0}{1}($args, kerf_row, begin, end{2}, kerf_a{0}, kerf_a{0}m, kerf_a{0}n);\n", k, suffix,
+                       known);
   if (!finds_index(result))
     return fmt::format("const {} kerf_a{} = $pass_{}{}($args, kerf_row, begin, end{});\n", result.type, k, k, suffix,
                        known);
@@ -121,6 +153,7 @@ std::string call_pass(const RowCode& code, std::size_t k, const std::string& suf
 /// The result and the values of the row that follow from the state.
 std::string conclude(const RowCode& code, std::size_t k) {
   const RowResult& result = code.results[k];
+  if (result.pair != Pair::none) return conclude_pair(result, k) + code.passes[k].scalars;
   const std::string value =
       finds_index(result) ? fmt::format("kerf_a{0}i < 0 ? 0 : kerf_a{0}i", k) : fmt::format("kerf_a{}", k);
   return fmt::format("const {} kerf_s{} = {};\n", result.type, k, value) + code.passes[k].scalars;
@@ -135,6 +168,10 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
   for (std::size_t k = 0; k < code.results.size(); ++k) {
     const RowResult& result = code.results[k];
     const bool finds = finds_index(result);
+    if (result.pair != Pair::none) {
+      functions += host_pair(result, k, code.passes[k], suffix, known_before(code, k).parameters, hooks);
+      continue;
+    }
     const std::string body = finds ? find_body(code.passes[k], result) : value_body(code.passes[k], result, k);
     functions += fmt::format(fmt::runtime(finds ? kFind : kPass), arg("k", k), arg("x", suffix),
                              arg("T", state_type(result)), arg("identity", identity_text(result, hooks)),
@@ -160,38 +197,20 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
                               ? fmt::format("$last{}($args, kerf_row, begin, end{});\n", suffix, known.arguments)
                               : fmt::format("${}put($args, kerf_row, {});\n", prefix, finish.term);
   std::string row = code.before, parts, gathered = code.before;
+  const std::string jobs =
+      "#pragma omp parallel for schedule(static)\nfor (kerf_index job = 0; job < $ROWS * $PARTS; ++job) {\n  $RANGE\n";
   for (std::size_t k = 0; k < last; ++k) {
     row += call_pass(code, k, suffix) + conclude(code, k);
-    const RowResult& result = code.results[k];
-    const bool finds = finds_index(result);
-    const std::string type = state_type(result);
-    parts += fmt::format("{} kerf_part{}[$ROWS * $PARTS];\n", type, k);
-    if (finds) parts += fmt::format("kerf_index kerf_part{}i[$ROWS * $PARTS];\n", k);
-    parts +=
-        "#pragma omp parallel for schedule(static)\nfor (kerf_index job = 0; job < $ROWS * $PARTS; ++job) {\n  "
-        "$RANGE\n" +
-        indent(gathered + call_pass(code, k, suffix), 2) + fmt::format("  kerf_part{0}[job] = kerf_a{0};\n", k);
-    if (finds) parts += fmt::format("  kerf_part{0}i[job] = kerf_a{0}i;\n", k);
-    parts += "}\n";
-    gathered += fmt::format("{} kerf_a{} = {};\n", type, k, identity_text(result, hooks));
-    if (finds)
-      gathered += fmt::format(R"(kerf_index kerf_a{0}i = -1;
-for (kerf_index p = kerf_row * $PARTS; p < (kerf_row + 1) * $PARTS; ++p)
-  if ($better_{0}(kerf_part{0}[p], kerf_part{0}i[p], kerf_a{0}, kerf_a{0}i)) kerf_a{0} = kerf_part{0}[p], kerf_a{0}i = kerf_part{0}i[p];
-)",
-                              k);
-    else
-      gathered += fmt::format(
-          "for (kerf_index p = kerf_row * $PARTS; p < (kerf_row + 1) * $PARTS; ++p) kerf_a{0} = $join_{0}(kerf_a{0}, "
-          "kerf_part{0}[p]);\n",
-          k);
-    gathered += conclude(code, k);
+    std::string saves;
+    for (const auto& [type, letter] : state_of(code.results[k])) {
+      parts += fmt::format("{} kerf_part{}{}[$ROWS * $PARTS];\n", type, k, letter);
+      saves += fmt::format("kerf_part{0}{1}[job] = kerf_a{0}{1};\n", k, letter);
+    }
+    parts += jobs + indent(gathered + call_pass(code, k, suffix) + saves, 2) + "}\n";
+    gathered += gather_parts(code.results[k], k, hooks) + conclude(code, k);
   }
   if (program.per_element)
-    parts +=
-        "#pragma omp parallel for schedule(static)\nfor (kerf_index job = 0; job < $ROWS * $PARTS; ++job) {\n  "
-        "$RANGE\n" +
-        indent(gathered + end, 2) + "}\n";
+    parts += jobs + indent(gathered + end, 2) + "}\n";
   else
     parts += "for (kerf_index kerf_row = 0; kerf_row < $ROWS; ++kerf_row) {\n" + indent(gathered + end, 2) + "}\n";
   filling.values["FUNCTIONS" + suffix] = functions;
