@@ -171,7 +171,7 @@ class Search {
   }
 
   Status halve(int looks) {
-    int rounds = 2 * options_.rounds;
+    int rounds = 4 * options_.rounds;
     for (int width = (looks + 1) / 2 + (looks == 2 ? 1 : 0); width >= 1 && looks > 0; width /= 2, rounds *= 2) {
       const auto best = ranking();
       if (best.size() < 2) return {};

@@ -14,7 +14,7 @@ namespace kerf {
 struct TuneSearchOptions {
   int evaluations = 60;  ///< looks, repeated ones included
   std::uint64_t seed = 1;
-  int rounds = 3;  ///< timed batches of a first look; each rung of the halving doubles them
+  int rounds = 5;  ///< timed batches of a first look; the halving starts with four times as many and doubles them
 };
 
 /// What is known of a tuple after all looks at it so far.

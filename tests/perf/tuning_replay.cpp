@@ -112,7 +112,7 @@ Result<Replay> replay_tuner(const Landscape& land, int budget, std::uint64_t see
   Rng rng = Rng(seed).fork("noise");
   std::map<TunePoint, std::vector<double>> pooled;
   const TuneSearchHooks hooks = hooks_for(land, rng, pooled, replay);
-  KERF_TRY(const TuneSearchResult found, tune_search(land.space, {budget, seed, 3}, hooks));
+  KERF_TRY(const TuneSearchResult found, tune_search(land.space, {budget, seed, 5}, hooks));
   replay.loss = found.ranking.empty() ? INFINITY : land.truth.at(found.ranking.front().first) / land.best;
   return replay;
 }
@@ -131,7 +131,7 @@ Result<Replay> replay_random(const Landscape& land, int budget, std::uint64_t se
     const auto at = static_cast<std::size_t>(rng.integer(i, static_cast<std::int64_t>(order.size()) - 1));
     std::swap(order[static_cast<std::size_t>(i)], order[at]);
     const TunePoint& point = order[static_cast<std::size_t>(i)];
-    KERF_TRY(const auto seen, hooks.look(point, 3));
+    KERF_TRY(const auto seen, hooks.look(point, 5));
     if (!seen || seen->log_us >= best) continue;
     best = seen->log_us;
     replay.loss = land.truth.at(point) / land.best;

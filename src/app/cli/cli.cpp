@@ -122,7 +122,7 @@ void define_tune(CLI::App& app, TuneCommand& options) {
       ->check(CLI::Range(1, 1000000).description(""));
   add_value(command, "--time", options.seconds, "SECONDS", "Stop looking after this long (default: no limit)")
       ->check(CLI::Range(0.0, 1e9).description(""));
-  add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a first look (default 3)")
+  add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a first look (default 5)")
       ->check(CLI::Range(1, 1000).description(""));
   add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")
       ->check(CLI::Range(1, 100).description(""));

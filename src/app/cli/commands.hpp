@@ -86,7 +86,7 @@ struct TuneCommand {
   std::vector<std::string> set;       ///< settings only: the tunables are what is looked for
   int evaluations = 60;
   double seconds = 0;                 ///< 0: no limit
-  int rounds = 3;
+  int rounds = 5;
   int all = 0;                        ///< passes over the whole space instead
   std::uint64_t seed = 1;
   int jobs = 0;
