@@ -163,7 +163,7 @@ KERF_FN float kerf_fast_expm1(float x) {
   const float p = kerf_fma(q * r, r, r);                                          // exp(r) - 1
   const float half = kerf_i_bits((kerf_bits_i(shifted) - 0x4b400000 + 126) << 23);  // 2^(n - 1)
   const float whole = 2.0f * kerf_fma(half, p, half - 0.5f);
-  return n == 0.0f ? p : whole;
+  return n == 0.0f ? __builtin_copysignf(p, x) : whole;
 }
 
 /// x = m * 2^e with m in [sqrt(1/2), sqrt(2)); gives m - 1. For positive finite x.
@@ -223,9 +223,9 @@ KERF_FN float kerf_fast_tanh(float x) {
   q = kerf_fma(q, z, -0x1.b9f66ep-5f);
   q = kerf_fma(q, z, 0x1.11108cp-3f);
   q = kerf_fma(q, z, -0x1.555554p-2f);
-  const float near = kerf_fma(q * z, x, x);
-  const float far = __builtin_copysignf(1.0f - 2.0f / (kerf_fast_exp(2.0f * a) + 1.0f), x);
-  return a < 0.6f ? near : far;
+  const float near = kerf_fma(q * z, a, a);
+  const float far = 1.0f - 2.0f / (kerf_fast_exp(2.0f * a) + 1.0f);
+  return __builtin_copysignf(a < 0.6f ? near : far, x);
 }
 KERF_FN float kerf_fast_sigmoid(float x) {
   const float t = kerf_fast_exp(-__builtin_fabsf(x));

@@ -1,507 +1,69 @@
 #include "propose/synth/families/row_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <set>
-
-#include "base/text.hpp"
 
 namespace kerf::synth {
 namespace {
 
-using codegen::Index;
 using ir::attr;
 using ir::is;
 using ir::MapOp;
 using ir::NodeId;
 
-/// Whether computing this operator again costs more than keeping its value.
-bool costly(const ir::Node& node) {
-  if (!is<ir::MapAttr>(node)) return false;
-  switch (attr<ir::MapAttr>(node).op) {
-    case MapOp::exp:
-    case MapOp::exp2:
-    case MapOp::expm1:
-    case MapOp::log:
-    case MapOp::log2:
-    case MapOp::log1p:
-    case MapOp::pow:
-    case MapOp::sin:
-    case MapOp::cos:
-    case MapOp::tan:
-    case MapOp::tanh:
-    case MapOp::sigmoid:
-    case MapOp::erf: return true;
-    default: return false;
+/// The number a node stands for, if it is made of extents and whole constants only.
+std::optional<Dim> number(const ir::Graph& graph, NodeId id) {
+  const ir::Node& n = graph[id];
+  if (is<ir::ConstantAttr>(n)) {
+    const double value = attr<ir::ConstantAttr>(n).value;
+    if (value != std::floor(value) || std::abs(value) > 1e15) return {};
+    return Dim(static_cast<std::int64_t>(value));
   }
+  if (is<ir::ViewAttr>(n) && n.shape.empty() && is<ir::IotaAttr>(graph[n.args[0]]) &&
+      graph[n.args[0]].shape.size() == 1 && !attr<ir::ViewAttr>(n).axes[0].modulo)
+    return attr<ir::ViewAttr>(n).axes[0].offset;
+  if (!is<ir::MapAttr>(n)) return {};
+  const MapOp op = attr<ir::MapAttr>(n).op;
+  if (op == MapOp::cast) return number(graph, n.args[0]);
+  if (op != MapOp::mul) return {};
+  const auto a = number(graph, n.args[0]), b = number(graph, n.args[1]);
+  return a && b ? std::optional<Dim>(*a * *b) : std::nullopt;
+}
+bool is_map(const codegen::Plan& plan, NodeId id, MapOp op) {
+  const ir::Node& node = plan.graph[id];
+  return plan.location[static_cast<std::size_t>(id)] < 0 && is<ir::MapAttr>(node) && attr<ir::MapAttr>(node).op == op;
+}
+bool sums(const ir::Node& node) { return attr<ir::ReduceAttr>(node).op == ir::ReduceOp::sum && is_float(node.dtype); }
+
+Dim column_count(const RowProgram& program) {
+  Dim cols = 1;
+  for (std::size_t d = 0; d < program.domain.shape.size(); ++d)
+    if (program.domain.reduced[d]) cols = cols * program.domain.shape[d];
+  return cols;
 }
 
-class Writer {
- public:
-  Writer(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks)
-      : program_(program),
-        group_(group),
-        style_(style),
-        hooks_(hooks),
-        plan_(hooks.plan()),
-        places_(plan_, program.domain),
-        columns_(program.domain.reduced_mask()) {
-    KERF_CHECK(places_.follow(group.root), "the program was found in this group");
-    set_texts();
-  }
-
-  RowCode write() {
-    RowCode code;
-    find_scalars();
-    std::vector<std::size_t> first;  // the reduction each pass begins with
-    for (std::size_t k = 0; k < program_.reduces.size(); ++k) {
-      const NodeId id = program_.reduces[k];
-      RowResult result{attr<ir::ReduceAttr>(node(id)).op,
-                       hooks_.type_name(id),
-                       hooks_.type_name(node(id).args[0]),
-                       fmt::format("kerf_s{}", first.size()),
-                       codegen::value_type(node(id), hooks_.options()),
-                       codegen::value_type(node(node(id).args[0]), hooks_.options()),
-                       style_.pairs ? pair_from(k) : Pair::none};
-      first.push_back(k);
-      known_[id] = result.name + lane();
-      if (result.pair != Pair::none) known_[program_.reduces[++k]] = result.name + "m";
-      code.results.push_back(std::move(result));
-    }
-    first.push_back(program_.reduces.size());
-    code.before = define_scalars(code, -1, -1);
-    for (std::size_t p = 0; p + 1 < first.size(); ++p) {
-      code.passes.push_back(pass(first[p], code));
-      for (std::size_t k = first[p]; k < first[p + 1]; ++k)
-        code.passes.back().scalars += define_scalars(code, static_cast<int>(k), static_cast<int>(p));
-    }
-    code.passes.push_back(last_pass());
-    return code;
-  }
-
-  RowCode write_scan(const std::string& scanned) {
-    RowCode code;
-    find_scalars();
-    code.before = define_scalars(code, -1, -1);
-    const NodeId scan = group_.anchors.front(), input = node(scan).args[0];
-    PassCode first, last;
-    Texts texts = known_;
-    read_leaves(input, texts, first.reads);
-    first.term = call("term", input, texts, parameters(true));
-    texts = known_;
-    texts[scan] = scanned;
-    read_leaves(group_.root, texts, last.reads);
-    last.term = call("finish", group_.root, texts, parameters(true));
-    hooks_.store(style_.prefix + "put", group_.root, group_.buffer, parameters(true), index_of(group_.root),
-                 {{group_.root, "kerf_y"}});
-    code.passes = {std::move(first), std::move(last)};
-    return code;
-  }
-
-  Index index_of(NodeId node) const {
-    const Place* place = places_.only(node);
-    KERF_CHECK(place != nullptr, "only nodes with one place are computed by hooks");
-    Index index;
-    index.by_axis = true;
-    for (const int axis : place->axes) {
-      index.by_axis = index.by_axis && axis != Place::kUnknown;
-      index.axes.push_back(axis >= 0 ? texts_[static_cast<std::size_t>(axis)] : "0");
-    }
-    if (place->whole && !index.by_axis && program_.run && plan_.graph[node].shape == plan_.graph[group_.root].shape) {
-      index.axes = root_texts_;
-      index.by_axis = true;
-    }
-    if (place->whole)
-      index.linear = whole_;
-    else if (place->kept)
-      index.linear = row_;
-    return index;
-  }
-
- private:
-  using Texts = std::map<NodeId, std::string>;
-
-  /// The domain's shape with 1 for every axis that is not `wanted`.
-  template <class Wanted>
-  Shape masked(const Wanted& wanted) const {
-    Shape shape = program_.domain.shape;
-    for (std::size_t d = 0; d < shape.size(); ++d)
-      if (!wanted(d)) shape[d] = Dim(1);
-    return shape;
-  }
-  void put_texts(const std::string& number, const Shape& shape) {
-    const auto texts = unravel_text(number, shape, hooks_);
-    for (const int d : true_axes(shape)) texts_[static_cast<std::size_t>(d)] = texts[static_cast<std::size_t>(d)];
-  }
-
-  /// The index along each axis, the number of the row and that of the element.
-  void set_texts() {
-    const auto& domain = program_.domain;
-    const std::vector<bool> fast = program_.fast_axes();
-    texts_.assign(domain.shape.size(), "0");
-    const Shape run = masked([&](std::size_t d) { return fast[d]; });
-    const Shape others = masked([&](std::size_t d) { return domain.reduced[d] == program_.fast_columns && !fast[d]; });
-    const std::string count = hooks_.extent(element_count(run));
-    const bool alone = true_axes(others).empty();
-    std::string slow, quick = "kerf_in";
-    row_parameters_ = {"kerf_row"};
-    row_ = "kerf_row";
-    if (program_.fast_columns) {
-      put_texts("kerf_row", masked([&](std::size_t d) { return !domain.reduced[d]; }));
-      slow = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
-      quick = alone           ? "kerf_col"
-              : style_.majors ? fmt::format("(kerf_col - kerf_major * {})", count)
-                              : fmt::format("(kerf_col % {})", count);
-    } else {
-      put_texts("kerf_col", masked([&](std::size_t d) { return domain.reduced[d]; }));
-      slow = style_.rows_at_once ? "kerf_out" : fmt::format("(kerf_row / {})", count);
-      if (style_.rows_at_once) {
-        row_parameters_ = {"kerf_out", "kerf_in"};
-        row_ = alone ? "kerf_in" : fmt::format("(kerf_out * {} + kerf_in)", count);
-      } else {
-        quick = alone ? "kerf_row" : fmt::format("(kerf_row % {})", count);
-      }
-    }
-    put_texts(slow, others);
-    put_texts(quick, run);
-    if (program_.run) set_root_texts();
-    const Shape lead = masked([&](std::size_t d) { return !fast[d]; });
-    const std::string before = program_.fast_columns && alone ? row_ : linear_text(lead, texts_, hooks_);
-    whole_ = true_axes(lead).empty() ? quick : fmt::format("(({}) * {} + {})", before, count, quick);
-  }
-
-  /// The index along each axis of the root, when those are not the domain's.
-  void set_root_texts() {
-    const Shape& shape = node(group_.root).shape;
-    const std::string count = hooks_.extent(*program_.run);
-    const std::string major = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
-    const std::string cols =
-        hooks_.extent(element_count(masked([&](std::size_t d) { return program_.domain.reduced[d]; })));
-    const auto split = static_cast<std::ptrdiff_t>(program_.run_axis);
-    root_texts_ = unravel_text(fmt::format("(kerf_row * ({} / {}) + {})", cols, count, major),
-                               Shape(shape.begin(), shape.begin() + split), hooks_);
-    const auto rest = unravel_text(fmt::format("(kerf_col - {} * {})", major, count),
-                                   Shape(shape.begin() + split, shape.end()), hooks_);
-    root_texts_.insert(root_texts_.end(), rest.begin(), rest.end());
-  }
-
-  std::vector<std::string> parameters(bool with_column) const {
-    std::vector<std::string> all = row_parameters_;
-    if (with_column) all.emplace_back("kerf_col");
-    if (with_column && style_.majors) all.emplace_back("kerf_major");
-    return all;
-  }
-
-  const ir::Node& node(NodeId id) const { return plan_.graph[id]; }
-  bool loaded(NodeId id) const { return plan_.location[static_cast<std::size_t>(id)] >= 0; }
-  bool by_column(NodeId id) const { return (places_.depends(id) & columns_) != 0; }
-  bool trivial(NodeId id) const { return is<ir::ConstantAttr>(node(id)) || is<ir::IotaAttr>(node(id)); }
-  NodeId goal(std::size_t pass) const {
-    return pass < program_.reduces.size() ? node(program_.reduces[pass]).args[0] : group_.root;
-  }
-
-  std::string lane() const { return style_.rows_at_once ? "[l]" : ""; }
-
-  /// The number a node stands for, if it is made of extents and whole constants only.
-  std::optional<Dim> number(NodeId id) const {
-    const ir::Node& n = node(id);
-    if (is<ir::ConstantAttr>(n)) {
-      const double value = attr<ir::ConstantAttr>(n).value;
-      if (value != std::floor(value) || std::abs(value) > 1e15) return {};
-      return Dim(static_cast<std::int64_t>(value));
-    }
-    if (is<ir::ViewAttr>(n) && n.shape.empty() && is<ir::IotaAttr>(node(n.args[0])) &&
-        node(n.args[0]).shape.size() == 1)
-      return attr<ir::ViewAttr>(n).axes[0].offset;
-    if (!is<ir::MapAttr>(n)) return {};
-    const MapOp op = attr<ir::MapAttr>(n).op;
-    if (op == MapOp::cast) return number(n.args[0]);
-    if (op != MapOp::mul) return {};
-    const auto a = number(n.args[0]), b = number(n.args[1]);
-    return a && b ? std::optional<Dim>(*a * *b) : std::nullopt;
-  }
-  bool is_map(NodeId id, MapOp op) const {
-    return !loaded(id) && is<ir::MapAttr>(node(id)) && attr<ir::MapAttr>(node(id)).op == op;
-  }
-  bool sums(NodeId id) const {
-    return attr<ir::ReduceAttr>(node(id)).op == ir::ReduceOp::sum && is_float(node(id).dtype);
-  }
-
-  /// Whether reductions k and k + 1 are a pair.
-  Pair pair_from(std::size_t k) const {
-    if (k + 1 >= program_.reduces.size()) return Pair::none;
-    const NodeId one = program_.reduces[k], two = program_.reduces[k + 1];
-    const NodeId x = node(one).args[0], term = node(two).args[0];
-    if (!sums(two) || !is_float(node(x).dtype) || loaded(term)) return Pair::none;
-    if (attr<ir::ReduceAttr>(node(one)).op == ir::ReduceOp::max && is_map(term, MapOp::exp)) {
-      const NodeId below = node(term).args[0];
-      return is_map(below, MapOp::sub) && node(below).args[0] == x && node(below).args[1] == one ? Pair::online
-                                                                                                 : Pair::none;
-    }
-    if (!sums(one) || !is_map(term, MapOp::mul) || node(term).args[0] != node(term).args[1]) return Pair::none;
-    const NodeId off = node(term).args[0];
-    if (!is_map(off, MapOp::sub) || node(off).args[0] != x) return Pair::none;
-    const NodeId mean = node(off).args[1];
-    if (!is_map(mean, MapOp::div) || node(mean).args[0] != one) return Pair::none;
-    Dim cols = 1;
-    for (std::size_t d = 0; d < program_.domain.shape.size(); ++d)
-      if (program_.domain.reduced[d]) cols = cols * program_.domain.shape[d];
-    const auto count = number(node(mean).args[1]);
-    return count && *count == cols ? Pair::moments : Pair::none;
-  }
-
-  /// Rows' values that columns use, and the pass after which they are known.
-  void find_scalars() {
-    std::set<NodeId> found;
-    for (const NodeId id : group_.members) {
-      if (!places_.known(id) || !by_column(id) || is<ir::ReduceAttr>(node(id))) continue;
-      for (const NodeId arg : node(id).args)
-        if (!by_column(arg) && !trivial(arg) && places_.only(arg) != nullptr && !is_result(arg)) found.insert(arg);
-    }
-    for (const NodeId id : found) scalars_.emplace_back(id, stage_of(id));
-  }
-  bool is_result(NodeId id) const {
-    return std::find(program_.reduces.begin(), program_.reduces.end(), id) != program_.reduces.end();
-  }
-  int stage_of(NodeId id) const {
-    if (loaded(id)) return -1;
-    const auto found = std::find(program_.reduces.begin(), program_.reduces.end(), id);
-    if (found != program_.reduces.end()) return static_cast<int>(found - program_.reduces.begin());
-    int stage = -1;
-    for (const NodeId arg : node(id).args) stage = std::max(stage, stage_of(arg));
-    return stage;
-  }
-
-  /// Values known after reduction `stage`, which belongs to pass `pass_number`.
-  std::string define_scalars(RowCode& code, int stage, int pass_number) {
-    std::string text;
-    for (const auto& [id, known_after] : scalars_) {
-      if (known_after != stage) continue;
-      const std::string name = fmt::format("kerf_r{}", code.scalar_names.size()), type = hooks_.type_name(id);
-      text += fmt::format("{}{}{} = {};\n", lane().empty() ? "const " + type + " " : "", name, lane(),
-                          call(fmt::format("row_{}", code.scalar_names.size()), id, known_, parameters(false)));
-      known_[id] = name + lane();
-      code.scalar_types.push_back(type);
-      code.scalar_names.push_back(name);
-      code.scalar_stage.push_back(pass_number);
-    }
-    return text;
-  }
-
-  /// Nodes of `texts` that the value of `id` needs, in order.
-  void needs(NodeId id, const Texts& texts, std::set<NodeId>& seen, std::vector<NodeId>& found) const {
-    if (!seen.insert(id).second) return;
-    if (texts.contains(id)) {
-      found.push_back(id);
-      return;
-    }
-    if (loaded(id)) return;
-    for (const NodeId arg : node(id).args) needs(arg, texts, seen, found);
-  }
-
-  /// The value of `id` at this row and column: a name that is known, or a call of a new hook.
-  std::string call(const std::string& hook, NodeId id, const Texts& texts, const std::vector<std::string>& params) {
-    if (const auto found = texts.find(id); found != texts.end()) return found->second;
-    std::set<NodeId> seen;
-    std::vector<NodeId> needed;
-    needs(id, texts, seen, needed);
-    std::vector<Bound> bound;
-    std::string arguments;
-    for (const NodeId need : needed) {
-      bound.push_back({need, fmt::format("kerf_b{}", bound.size())});
-      arguments += ", " + texts.at(need);
-    }
-    hooks_.value(style_.prefix + hook, id, params, index_of(id), bound);
-    return fmt::format("${}{}($args, {}{})", style_.prefix, hook, join(params, ", "), arguments);
-  }
-
-  /// Leaves that the template reads itself; adds the statements and the names.
-  void read_leaves(NodeId from, Texts& texts, std::string& reads) {
-    if (!style_.read_leaves) return;
-    std::set<NodeId> seen;
-    std::vector<NodeId> leaves;
-    const auto walk = [&](const auto& self, NodeId id) -> void {
-      if (!seen.insert(id).second || texts.contains(id)) return;
-      if (!loaded(id)) {
-        for (const NodeId arg : node(id).args) self(self, arg);
-      } else if (by_column(id) && places_.only(id) != nullptr && index_of(id).by_axis) {
-        leaves.push_back(id);
-      }
-    };
-    walk(walk, from);
-    for (const NodeId leaf : leaves) {
-      const std::string x = leaf_name(leaf);
-      if (reads.find(fmt::format(" {}[V];", x)) == std::string::npos) reads += read_text(leaf, x);
-      texts[leaf] = x + "[v]";
-    }
-  }
-
-  std::string leaf_name(NodeId leaf) {
-    const auto [found, fresh] = leaf_numbers_.emplace(leaf, leaf_numbers_.size());
-    const std::string name = fmt::format("kerf_x{}", found->second);
-    if (fresh)
-      hooks_.value(style_.prefix + fmt::format("leaf_{}", found->second), leaf, parameters(true), index_of(leaf));
-    return name;
-  }
-
-  std::string read_text(NodeId leaf, const std::string& x) {
-    const std::string hook = fmt::format("${}leaf_{}", style_.prefix, leaf_numbers_.at(leaf)),
-                      type = hooks_.type_name(leaf);
-    const codegen::Buffer& buffer =
-        plan_.buffers[static_cast<std::size_t>(plan_.location[static_cast<std::size_t>(leaf)])];
-    const std::string each =
-        fmt::format("KERF_UNROLL for (int v = 0; v < V; ++v) {}[v] = {}($args, kerf_row, base + v);", x, hook);
-    std::string text = fmt::format("{} {}[V];\n", type, x);
-    const bool run = buffer.dtype == DType::f32 && type == "float" && program_.fast_columns && runs_along(leaf);
-    if (!run) return text + each + "\n";
-    const Index index = index_of(leaf);
-    const std::string at = index.linear.empty() ? linear_text(node(leaf).shape, index.axes, hooks_) : index.linear;
-    return text + fmt::format(R"(if (V % 4 == 0) {{
-  const kerf_index kerf_col = base, kerf_at = {0};
-  KERF_UNROLL
-  for (int v = 0; v < V; v += 4) {{
-    const kerf_f4 q = kerf_load4({1} + kerf_at + v);
-    {2}[v] = q.x, {2}[(v + 1) % V] = q.y, {2}[(v + 2) % V] = q.z, {2}[(v + 3) % V] = q.w;
-  }}
-}} else {{
-  {3}
-}}
-)",
-                              at, buffer.parameter, x, each);
-  }
-
-  /// Whether a leaf's last axes are the domain's fast ones.
-  bool runs_along(NodeId leaf) const {
-    const std::vector<bool> fast = program_.fast_axes();
-    std::vector<int> wanted, own;
-    for (const int d : true_axes(program_.domain.shape))
-      if (fast[static_cast<std::size_t>(d)]) wanted.push_back(d);
-    for (const int d : true_axes(node(leaf).shape))
-      own.push_back(places_.only(leaf)->axes[static_cast<std::size_t>(d)]);
-    return own.size() >= wanted.size() && std::equal(wanted.rbegin(), wanted.rend(), own.rbegin());
-  }
-
-  /// Values of this column that passes after `pass` want and passes up to it have computed.
-  std::vector<NodeId> frontier(std::size_t pass) const {
-    std::set<NodeId> computed, seen;
-    const auto collect = [&](const auto& self, NodeId id) -> void {
-      if (!computed.insert(id).second || known_reduce(id) || loaded(id)) return;
-      for (const NodeId arg : node(id).args) self(self, arg);
-    };
-    for (std::size_t k = 0; k <= pass; ++k) collect(collect, goal(k));
-    std::vector<NodeId> kept;
-    const auto look = [&](const auto& self, NodeId id) -> void {
-      if (!seen.insert(id).second || known_reduce(id)) return;
-      if (computed.contains(id) && worth_keeping(id)) {
-        kept.push_back(id);
-        return;
-      }
-      if (loaded(id)) return;
-      for (const NodeId arg : node(id).args) self(self, arg);
-    };
-    for (std::size_t k = pass + 1; k < program_.reduces.size(); ++k) look(look, goal(k));
-    if (program_.per_element) look(look, group_.root);
-    std::sort(kept.begin(), kept.end());
-    return kept;
-  }
-  bool known_reduce(NodeId id) const { return is_result(id); }
-
-  bool worth_keeping(NodeId id) const {
-    if (style_.keep == Keep::nothing || !by_column(id) || trivial(id)) return false;
-    const Place* place = places_.only(id);
-    if (place == nullptr || !place->whole) return false;
-    if (style_.keep == Keep::everything) return true;
-    const auto dear = [&](const auto& self, NodeId at) -> bool {
-      if (loaded(at) || is_result(at) || !by_column(at)) return false;
-      const auto& args = node(at).args;
-      return costly(node(at)) || std::any_of(args.begin(), args.end(), [&](NodeId arg) { return self(self, arg); });
-    };
-    return dear(dear, id);
-  }
-
-  Texts with_slots() const {
-    Texts texts = known_;
-    for (const auto& [id, slot] : slots_) texts[id] = fmt::format("$slot(kerf_k{})", slot);
-    return texts;
-  }
-
-  std::size_t free_slot(RowCode& code, const std::string& type, const std::set<std::size_t>& taken) const {
-    for (std::size_t s = 0; s < code.slot_types.size(); ++s)
-      if (!taken.contains(s) && code.slot_types[s] == type) return s;
-    code.slot_types.push_back(type);
-    return code.slot_types.size() - 1;
-  }
-
-  PassCode pass(std::size_t k, RowCode& code) {
-    PassCode result;
-    Texts texts = with_slots();
-    const std::vector<NodeId> kept = frontier(k);
-    std::vector<NodeId> fresh;
-    std::map<NodeId, std::size_t> slots;
-    std::set<std::size_t> taken;
-    for (const NodeId id : kept)
-      if (const auto found = slots_.find(id); found != slots_.end()) {
-        slots.insert(*found);
-        taken.insert(found->second);
-      } else {
-        fresh.push_back(id);
-      }
-    for (const NodeId id : fresh) {
-      read_leaves(id, texts, result.reads);
-      if (!texts.contains(id)) {
-        const std::string name = fmt::format("kerf_n{}_{}", k, id), type = hooks_.type_name(id);
-        result.values += fmt::format("const {} {} = {};\n", type, name,
-                                     call(fmt::format("keep_{}_{}", k, id), id, texts, parameters(true)));
-        texts[id] = name;
-      }
-      const std::size_t slot = free_slot(code, hooks_.type_name(id), taken);
-      taken.insert(slot);
-      slots[id] = slot;
-      result.saves += fmt::format("$slot(kerf_k{}) = {};\n", slot, texts[id]);
-    }
-    read_leaves(goal(k), texts, result.reads);
-    result.term = call(fmt::format("term_{}", k), goal(k), texts, parameters(true));
-    slots_ = std::move(slots);
-    return result;
-  }
-
-  PassCode last_pass() {
-    PassCode result;
-    Texts texts = with_slots();
-    const std::string put = style_.prefix + "put";
-    if (program_.per_element) {
-      read_leaves(group_.root, texts, result.reads);
-      result.term = call("finish", group_.root, texts, parameters(true));
-      hooks_.store(put, group_.root, group_.buffer, parameters(true), index_of(group_.root), {{group_.root, "kerf_y"}});
-    } else {
-      result.term = call("finish", group_.root, known_, parameters(false));
-      hooks_.store(put, group_.root, group_.buffer, parameters(false), index_of(group_.root),
-                   {{group_.root, "kerf_y"}});
-    }
-    return result;
-  }
-
-  const RowProgram& program_;
-  const Group& group_;
-  const RowStyle& style_;
-  HookWriter& hooks_;
-  const codegen::Plan& plan_;
-  Places places_;
-  std::uint64_t columns_;
-  std::vector<std::string> row_parameters_;
-  std::string row_;  // number of the row
-  std::vector<std::string> root_texts_;
-  std::vector<std::string> texts_;  // per variable of the domain
-  std::string whole_;               // number of the domain's element
-  std::vector<std::pair<NodeId, int>> scalars_;
-  Texts known_;                          // reductions and rows' values
-  std::map<NodeId, std::size_t> slots_;  // what is kept at this point
-  std::map<NodeId, std::size_t> leaf_numbers_;
-};
-
 }  // namespace
+
+Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t k) {
+  if (k + 1 >= program.reduces.size()) return Pair::none;
+  const ir::Graph& graph = plan.graph;
+  const NodeId one = program.reduces[k], two = program.reduces[k + 1];
+  const NodeId x = graph[one].args[0], term = graph[two].args[0];
+  if (!sums(graph[two]) || !is_float(graph[x].dtype)) return Pair::none;
+  const auto is_difference = [&](NodeId id) { return is_map(plan, id, MapOp::sub) && graph[id].args[0] == x; };
+  if (attr<ir::ReduceAttr>(graph[one]).op == ir::ReduceOp::max && is_map(plan, term, MapOp::exp)) {
+    const NodeId below = graph[term].args[0];
+    return is_difference(below) && graph[below].args[1] == one ? Pair::online : Pair::none;
+  }
+  if (!sums(graph[one]) || !is_map(plan, term, MapOp::mul) || graph[term].args[0] != graph[term].args[1])
+    return Pair::none;
+  const NodeId off = graph[term].args[0];
+  if (!is_difference(off)) return Pair::none;
+  const NodeId mean = graph[off].args[1];
+  if (!is_map(plan, mean, MapOp::div) || graph[mean].args[0] != one) return Pair::none;
+  const auto count = number(graph, graph[mean].args[1]);
+  return count && *count == column_count(program) ? Pair::moments : Pair::none;
+}
 
 std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group) {
   if (group.copy || group.anchors.empty()) return {};
@@ -548,9 +110,7 @@ void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& p
   }
   if (after == 0) return;
   const Dim run = element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(after), shape.end()));
-  Dim cols = 1;
-  for (std::size_t d = 0; d < program.domain.shape.size(); ++d)
-    if (program.domain.reduced[d]) cols = cols * program.domain.shape[d];
+  const Dim cols = column_count(program);
   for (const ShapeSet& set : shapes) {
     const auto c = cols.evaluate(set.symbols), r = run.evaluate(set.symbols);
     if (!c || !r || *r <= 1 || *c % *r != 0) return;
@@ -578,11 +138,6 @@ std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& g
   return program;
 }
 
-RowCode write_scan_code(const RowProgram& program, const Group& group, const RowStyle& style,
-                        const std::string& scanned, HookWriter& hooks) {
-  return Writer(program, group, style, hooks).write_scan(scanned);
-}
-
 std::vector<bool> RowProgram::fast_axes() const {
   std::vector<bool> fast(domain.shape.size(), false);
   for (std::size_t d = domain.shape.size(); d-- > 0;) {
@@ -591,16 +146,6 @@ std::vector<bool> RowProgram::fast_axes() const {
     fast[d] = true;
   }
   return fast;
-}
-
-RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks) {
-  return Writer(program, group, style, hooks).write();
-}
-
-std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks) {
-  const Index index = Writer(program, group, {}, hooks).index_of(group.root);
-  if (!index.linear.empty()) return index.linear;
-  return linear_text(hooks.plan().graph[group.root].shape, index.axes, hooks);
 }
 
 void set_row_extents(const RowProgram& program, Filling& filling) {

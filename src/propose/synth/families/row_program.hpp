@@ -63,6 +63,9 @@ enum class Pair {
   online,   ///< the maximum, and the sum of the exponentials of what lies below it
 };
 
+/// Whether reductions k and k + 1 are a pair.
+Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t k);
+
 /// The code of one pass. In all texts `kerf_row` and `kerf_col` are the indices, `v` the position within V columns from
 /// `kerf_col - v` on, and `$slot(kerf_k0)` the kept value of this column.
 struct PassCode {
