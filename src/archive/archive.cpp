@@ -91,24 +91,25 @@ Decision Archive::insert(const Newcomer& newcomer) {
   const Elite elite{newcomer.step, newcomer.cell, fitness_of(newcomer.evaluation)};
   const Elite* const champion = best();
   Decision decision;
-  if (elite.fitness.measured()) {
-    KERF_CHECK(elite.cell.size() == kDimensions, "a measured kernel has a cell");
-    decision.new_best = champion == nullptr || beats(elite.fitness, champion->fitness);
-    const bool new_best = decision.new_best;
+  const bool placed = elite.fitness.measured() && elite.cell.size() == kDimensions;
+  if (placed) {
+    const bool new_best = champion == nullptr || beats(elite.fitness, champion->fitness);
     decision = place(elite);
     decision.new_best = new_best;
+  } else if (elite.fitness.measured()) {
+    decision.sentence = "not kept: timed, but without a verdict or a cell";
   } else {
     decision.sentence = failure_sentence(newcomer.evaluation.outcome);
   }
   for (const std::int64_t parent : newcomer.parents) {
-    Transition transition{parent, newcomer.step, {}, elite.cell, 0, elite.fitness.measured(), decision.kept};
+    Transition transition{parent, newcomer.step, {}, elite.cell, 0, placed, decision.kept};
     if (const auto known = measured_.find(parent); known != measured_.end()) {
       transition.from = known->second.cell;
       if (transition.measured) transition.gain = elite.fitness.log_speedup - known->second.fitness.log_speedup;
     }
     transitions_.push_back(std::move(transition));
   }
-  if (elite.fitness.measured()) measured_.emplace(elite.step, elite);
+  if (placed) measured_.emplace(elite.step, elite);
   return decision;
 }
 

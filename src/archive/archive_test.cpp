@@ -101,6 +101,12 @@ TEST(Archive, ExplainsEveryFailure) {
   EXPECT_EQ(into.archive.best(), nullptr);
 }
 
+TEST(Archive, DoesNotPlaceWhatHasNoCell) {
+  Inserter into;
+  EXPECT_FALSE(into.add(measured(2), {}).kept);
+  EXPECT_EQ(into.archive.best(), nullptr);
+}
+
 TEST(Archive, RecordsEveryTransition) {
   Inserter into;
   into.add(measured(2), {0, 0, 0});

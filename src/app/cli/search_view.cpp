@@ -19,8 +19,11 @@ std::string cut(std::string text, std::size_t width) {
 }
 
 std::string what_became(const Step& step) {
-  if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome))
-    return measurement->speedup.ratio > 0 ? format_speedup(measurement->speedup) : "timed";
+  if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome)) {
+    if (measurement->speedup.ratio > 0) return format_speedup(measurement->speedup);
+    const ShapeMeasurement* shape = main_shape(*measurement);
+    return shape != nullptr ? format_us(shape->time.median) : "passed";
+  }
   if (is_duplicate(step)) return "duplicate";
   return outcome_words(step.evaluation.outcome);
 }

@@ -1,11 +1,28 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <set>
 
 #include "propose/synth/synthesiser.hpp"
 
 namespace kerf::synth {
 namespace {
+
+/// The ancestor's genome with the values it was evaluated with: tuning may have found better ones than it was born
+/// with. A tunable is named by its group's prefix, whose number is the gene's: "G0_BM".
+Result<Genome> genome_of(const Ancestor& ancestor) {
+  KERF_TRY(Genome genome, genome_from_json(ancestor.genome));
+  if (ancestor.evaluation == nullptr) return genome;
+  for (std::size_t g = 0; g < genome.genes.size(); ++g)
+    for (auto& [name, value] : genome.genes[g].parameters)
+      for (const auto& [tunable, used] : ancestor.evaluation->tunables) {
+        const std::string ending = fmt::format("{}_{}", g, name);
+        const std::size_t base = tunable.size() - std::min(tunable.size(), ending.size());
+        if (base > 0 && tunable.ends_with(ending) && std::isdigit(static_cast<unsigned char>(tunable[base - 1])) == 0)
+          value = used;
+      }
+  return genome;
+}
 
 class BuiltinProposer final : public Proposer {
  public:
@@ -21,14 +38,15 @@ class BuiltinProposer final : public Proposer {
     const std::string& operation = request.operation;
     if (operation == "start") {
       if (request.start_number >= starts_.size()) return std::optional<Proposal>{};
-      return finish(starts_[request.start_number], {}, "start " + synthesiser_->describe(starts_[request.start_number]));
+      return finish(starts_[request.start_number], {},
+                    "start " + synthesiser_->describe(starts_[request.start_number]));
     }
     if (operation == "restart") {
       const Genome genome = synthesiser_->random(rng);
       return finish(genome, {}, "restart with " + synthesiser_->describe(genome));
     }
     if (!request.parent || request.parent->genome.empty()) return std::optional<Proposal>{};
-    KERF_TRY(const Genome parent, genome_from_json(request.parent->genome));
+    KERF_TRY(const Genome parent, genome_of(*request.parent));
     std::vector<std::int64_t> parents{request.parent->step};
     std::optional<Genome> child;
     if (operation == "parameter") child = synthesiser_->change_parameter(parent, rng);
@@ -37,7 +55,7 @@ class BuiltinProposer final : public Proposer {
     if (operation == "crossover") {
       for (const Ancestor& other : request.inspirations) {
         if (other.genome.empty()) continue;
-        KERF_TRY(const Genome partner, genome_from_json(other.genome));
+        KERF_TRY(const Genome partner, genome_of(other));
         child = synthesiser_->cross(parent, partner, rng);
         if (!child) continue;
         parents.push_back(other.step);
