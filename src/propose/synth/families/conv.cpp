@@ -3,12 +3,12 @@
 //
 // Templates get the extents BATCH, GROUPS, C and F (channels and filters of one group), ID IH IW (input), OD OH OW
 // (output), KD KH KW (kernel) and the integers SD SH SW (stride), PD PH PW (padding), LD LH LW (dilation). Flags:
-// TRANSPOSED, PADDED (some tap of some output falls outside of the input), DEPTHWISE (one channel and one filter per
-// group), X_DIRECT and W_DIRECT with X_PTR, X_OFFSET, X_SB, X_SC, X_SD, X_SH, X_SW and W_PTR, W_OFFSET, W_SG, W_SF,
-// W_SC, W_SD, W_SH, W_SW; else the hooks $load_x($args, b, c, d, h, w), c counted over all groups, and $load_w($args,
-// g, f, c, kd, kh, kw). $store($args, b, f, d, h, w, sum) finishes an element, f counted over all groups. $exact($args,
-// b, f, d, h, w) computes and stores it with plain loops: a tap outside of the input contributes nothing, whereas 0
-// times an infinite or NaN weight would.
+// TRANSPOSED, STRICT (what lies around the input is nothing rather than zeros, see below), DEPTHWISE (one channel and
+// one filter per group), X_DIRECT and W_DIRECT with X_PTR, X_OFFSET, X_SB, X_SC, X_SD, X_SH, X_SW and W_PTR, W_OFFSET,
+// W_SG, W_SF, W_SC, W_SD, W_SH, W_SW; else the hooks $load_x($args, b, c, d, h, w), c counted over all groups, and
+// $load_w($args, g, f, c, kd, kh, kw). $store($args, b, f, d, h, w, sum) finishes an element, f counted over all
+// groups. $exact($args, b, f, d, h, w) computes and stores it with plain loops: a tap outside of the input contributes
+// nothing, whereas 0 times an infinite or NaN weight would.
 //
 // In every dimension both directions are sums of convolutions with stride 1. Forward, input i lies in plane (i + P) %
 // S; transposed, output o belongs to phase o % S. IS_x and OS_x are the strides of input and output (one of them is 1);
@@ -133,11 +133,6 @@ void fill_operand(Filling& filling, const Geometry& g, HookWriter& hooks, bool i
       codegen::Index::of_axes(at(g, {outer, g.transposed ? "kerf_f" : "kerf_c"}, {"kerf_d", "kerf_h", "kerf_w"})));
 }
 
-bool is_padded(const Geometry& g) {
-  if (g.transposed) return true;
-  return std::any_of(std::begin(g.padding), std::end(g.padding), [](std::int64_t p) { return p != 0; });
-}
-
 class Conv final : public Family {
  public:
   std::string_view name() const override { return "conv"; }
@@ -160,7 +155,10 @@ class Conv final : public Family {
     fill_operand(filling, g, hooks, true);
     fill_operand(filling, g, hooks, false);
     set_flag(filling, "TRANSPOSED", g.transposed);
-    set_flag(filling, "PADDED", is_padded(g));
+    // The zeros around the input of a forward convolution are elements like others: times an infinite weight they are
+    // NaN. In a transposed one there is nothing around the input, so products that a template makes up there must not
+    // count.
+    set_flag(filling, "STRICT", g.transposed);
     set_flag(filling, "DEPTHWISE", g.channels.is_one() && g.filters.is_one());
     set_flag(filling, "F32", hooks.options().compute == DType::f32);
     filling.values["REAL"] = std::string(dtype_name(hooks.options().compute));
