@@ -98,8 +98,8 @@ __kernel void square_sums(__global const float* x, __global float* total) {
   }
   part[me] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half = BLOCK / 2; half > 0; half /= 2) {
-    if (me < half) part[me] += part[me + half];
+  for (int span = BLOCK / 2; span > 0; span /= 2) {
+    if (me < span) part[me] += part[me + span];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (me == 0) total[row] = part[0];
@@ -123,8 +123,8 @@ extern "C" __global__ void square_sums(const float* x, float* total) {
   }
   part[me] = sum;
   __syncthreads();
-  for (int half = BLOCK / 2; half > 0; half /= 2) {
-    if (me < half) part[me] += part[me + half];
+  for (int span = BLOCK / 2; span > 0; span /= 2) {
+    if (me < span) part[me] += part[me + span];
     __syncthreads();
   }
   if (me == 0) total[row] = part[0];

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/version.hpp"
+#include "report/fill_in.hpp"
 
 namespace kerf::report {
 
@@ -77,36 +78,21 @@ std::string summary(const RunView& run) {
                      run.steps.size());
 }
 
-/// Replaces @@NAME@@ in one pass, so that values are never searched.
-std::string filled(std::string_view page, const std::map<std::string_view, std::string>& values) {
-  std::string text;
-  for (;;) {
-    const auto begin = page.find("@@");
-    if (begin == std::string_view::npos) return text + std::string(page);
-    const auto end = page.find("@@", begin + 2);
-    const auto value = values.find(page.substr(begin + 2, end - begin - 2));
-    KERF_CHECK(end != std::string_view::npos && value != values.end(), "the page names a value that does not exist");
-    text += page.substr(0, begin);
-    text += value->second;
-    page.remove_prefix(end + 2);
-  }
-}
-
 }  // namespace
 
 std::string html_report(const RunView& run, const std::vector<ShapeCost>& costs) {
   const std::string code = script(), style(file("style.css"));
   const std::string title = fmt::format("{} on {} · kerf", run.fact("task"), run.fact("target"));
-  return filled(file("report.html"),
-                {{"TITLE", escape_html(title)},
-                 {"SUMMARY", escape_html(summary(run))},
-                 {"FOOTER", fmt::format("Made by kerf {}. This file is complete: it loads nothing from the network.",
-                                        kKerfVersion)},
-                 {"STYLE", style},
-                 {"STYLE_HASH", policy_hash(style)},
-                 {"SCRIPT", code},
-                 {"SCRIPT_HASH", policy_hash(code)},
-                 {"DATA", escape_json(report_data(run, costs))}});
+  return fill_in(file("report.html"),
+                 {{"TITLE", escape_html(title)},
+                  {"SUMMARY", escape_html(summary(run))},
+                  {"FOOTER", fmt::format("Made by kerf {}. This file is complete: it loads nothing from the network.",
+                                         kKerfVersion)},
+                  {"STYLE", style},
+                  {"STYLE_HASH", policy_hash(style)},
+                  {"SCRIPT", code},
+                  {"SCRIPT_HASH", policy_hash(code)},
+                  {"DATA", escape_json(report_data(run, costs))}});
 }
 
 }  // namespace kerf::report

@@ -33,6 +33,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
   kerf explain softmax-cpu best                    how its winner came about
   kerf report softmax-cpu                          the same as a page to look at
+  kerf export softmax-cpu --format cmake           its winner as files that need no Kerf
 
 A kernel says in a comment how it is run (docs/formats.md):
   /* kerf
@@ -54,6 +55,7 @@ struct Options {
   ShowOptions show;
   ExplainOptions explain;
   ReportOptions report;
+  ExportOptions exported;
   SynthOptions synth;
   TuneCommand tune;
 };
@@ -213,6 +215,15 @@ void define_runs(CLI::App& app, Options& options) {
   page->footer("Example:\n  kerf report rmsnorm-cpu --out report.html");
   add_file(page, "RUN", options.report.run, kRunHelp);
   add_value(page, "--out", options.report.out, "FILE", "Where to write it (default: report.html in the run folder)");
+  auto* files = app.add_subcommand("export", "Write a run's best kernel as files that need no Kerf");
+  files->footer(
+      "Formats:\n  source    kernel, launcher and dispatcher\n  c-header  the same in one header\n"
+      "  cmake     source with a CMakeLists.txt and a program that checks it\n\n"
+      "Example:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm");
+  add_file(files, "RUN", options.exported.run, kRunHelp);
+  add_value(files, "--format", options.exported.format, "NAME", "source (default), c-header or cmake");
+  add_value(files, "--out", options.exported.out, "FOLDER", "Where to write (default: export-FORMAT in the run folder)");
+  add_value(files, "--step", options.exported.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
 }
 
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
@@ -262,6 +273,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
     return show(chosen, environment, console);
   }
   if (app.got_subcommand("report")) return report(options.report, environment, console);
+  if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }

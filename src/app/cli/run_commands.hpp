@@ -30,8 +30,16 @@ Status explain(const ExplainOptions& options, const Environment& environment, Co
 
 struct ReportOptions {
   std::string run;
-  std::string out;        ///< "": report.html in the run folder
+  std::string out;  ///< "": report.html in the run folder
 };
 Status report(const ReportOptions& options, const Environment& environment, Console& console);
+
+struct ExportOptions {
+  std::string run;
+  std::string step;               ///< "": the best
+  std::string format = "source";  ///< "source", "c-header", "cmake"
+  std::string out;                ///< "": export-FORMAT in the run folder
+};
+Status export_run(const ExportOptions& options, const Environment& environment, Console& console);
 
 }  // namespace kerf::cli

@@ -1,0 +1,172 @@
+#include "export/export.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/file.hpp"
+#include "export/parts.hpp"
+#include "export/shape_winners.hpp"
+#include "report/fixture_run.hpp"
+#include "report/run_view.hpp"
+#include "task/task.hpp"
+
+namespace kerf::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+
+Task rmsnorm() { return parse_task(report::fixture_task(), "", "rmsnorm.toml").value(); }
+
+std::string text_of(const std::vector<File>& files, const std::string& path) {
+  for (const auto& file : files)
+    if (file.path == path) return file.text;
+  ADD_FAILURE() << "no file " << path;
+  return "";
+}
+
+struct Exported {
+  Task task = rmsnorm();
+  Candidate candidate;
+  Result<std::vector<File>> files = std::vector<File>{};
+};
+
+Exported exported(const std::string& target, Format format, std::map<std::string, Bindings> by_shape = {}) {
+  Exported result;
+  result.candidate = parse_candidate("k", report::fixture_kernel(target, 3, 64, 1)).value();
+  result.files = export_files(
+      {result.task, target, result.candidate, {{"BLOCK", 128}, {"UNROLL", 4}}, std::move(by_shape), "from a test"},
+      format);
+  return result;
+}
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST(Export, EachCertifiedShapeIsAnInstanceWithItsOwnValues) {
+  const auto result = exported("cpu", Format::source, {{"tall", {{"BLOCK", 32}, {"UNROLL", 1}}}});
+  ASSERT_TRUE(result.files) << result.files.error().message;
+  EXPECT_EQ(result.files->size(), 5u);
+  const auto wide = text_of(*result.files, "rmsnorm_wide.cpp"), tall = text_of(*result.files, "rmsnorm_tall.cpp");
+  EXPECT_HAS(wide, "static constexpr int rows = 96;");
+  EXPECT_HAS(wide, "static constexpr int BLOCK = 128;");
+  EXPECT_HAS(tall, "static constexpr int rows = 512;");
+  EXPECT_HAS(tall, "static constexpr int BLOCK = 32;");
+  EXPECT_HAS(text_of(*result.files, "rmsnorm.cpp"),
+             "if (cols == 101 && rows == 33) return rmsnorm_tail_run(kerf_buffers);");
+  EXPECT_HAS(text_of(*result.files, "rmsnorm.cpp"), "return RMSNORM_INVALID_SHAPE");
+}
+
+TEST(Export, TheHeaderSaysWhatWasCertifiedAndWhereItIsFrom) {
+  const auto result = exported("cpu", Format::source);
+  const auto header = text_of(*result.files, "rmsnorm.h");
+  EXPECT_HAS(header, "from a test");
+  EXPECT_HAS(header, "x f32[rows, cols], input");
+  EXPECT_HAS(header, "tail: cols = 101, rows = 33");
+  EXPECT_HAS(header, "int rmsnorm(long long cols, long long rows, const float* x, const float* w, float* y);");
+}
+
+TEST(Export, LaunchPlansBecomeHostCode) {
+  const auto cuda = exported("cuda", Format::source);
+  ASSERT_TRUE(cuda.files) << cuda.files.error().message;
+  const auto wide = text_of(*cuda.files, "rmsnorm_wide.cu");
+  EXPECT_HAS(wide, "#define square_sums rmsnorm_wide_square_sums");
+  EXPECT_HAS(wide, "square_sums<<<kerf_three(rows, 1, 1), kerf_three(BLOCK, 1, 1)");
+  EXPECT_HAS(wide, "cudaMallocAsync");
+  const auto opencl = exported("opencl", Format::source);
+  EXPECT_HAS(text_of(*opencl.files, "rmsnorm.c"), "kerf_set_launch(&kerf_plan->launches[1], \"scale_rows\"");
+  EXPECT_EQ(text_of(*opencl.files, "rmsnorm.cl"), opencl.candidate.source);
+}
+
+TEST(Export, OneHeaderHoldsEverything) {
+  for (const std::string target : {"cpu", "opencl", "cuda"}) {
+    const auto result = exported(target, Format::c_header);
+    ASSERT_TRUE(result.files);
+    ASSERT_EQ(result.files->size(), 1u);
+    EXPECT_HAS((*result.files)[0].text, "#ifdef RMSNORM_IMPLEMENTATION");
+  }
+}
+
+TEST(Export, AMissingValueOrABrokenRequirementIsRefused) {
+  const Task task = rmsnorm();
+  auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
+  EXPECT_FALSE(export_files({task, "cpu", candidate, {{"BLOCK", 1}}, {}, ""}, Format::source));
+  candidate = parse_candidate("k", "/* kerf\ntarget: cpu\nrequire: cols % 4 == 0\n*/\n").value();
+  const auto refused = export_files({task, "cpu", candidate, {}, {}, ""}, Format::source);
+  ASSERT_FALSE(refused);
+  EXPECT_HAS(refused.error().message, "shape set 'tail'");
+  EXPECT_FALSE(export_files({task, "abacus", candidate, {}, {}, ""}, Format::source));
+}
+
+TEST(Export, NamesAreMadeFitForC) {
+  Task task = rmsnorm();
+  task.name = "2d-conv";
+  EXPECT_EQ(function_name(task), "kernel_2d_conv");
+  EXPECT_EQ(format_from_name("cmake"), Format::cmake);
+  EXPECT_EQ(format_from_name("zip"), std::nullopt);
+}
+
+TEST(Export, TextBecomesALiteralThatReadsBackTheSame) {
+  EXPECT_EQ(string_literal("a\"b\\c\n", ""), R"("a\"b\\c\n")");
+  EXPECT_EQ(string_literal("a\nb", " "), " \"a\\n\"\n \"b\"");
+  EXPECT_EQ(string_literal("\xff?", ""), "\"\\377\\?\"");
+  EXPECT_EQ(string_literal("", ""), "\"\"");
+}
+
+TEST(Export, ACommentCannotBeEndedByADescription) {
+  const Task task = rmsnorm();
+  const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
+  EXPECT_EQ(banner({task, "cpu", candidate, {}, {}, "evil */ int x;"}, ""), "evil * / int x;\n");
+}
+
+TEST(Repeatable, MovesIncludesOutAndListsMacros) {
+  const auto part = make_repeatable("#pragma once\n#include <cmath>\n  # define N(x) (x)\n#define M 4\nint f();\n");
+  EXPECT_EQ(part.includes, std::vector<std::string>{"<cmath>"});
+  EXPECT_EQ(part.macros, (std::vector<std::string>{"N", "M"}));
+  EXPECT_EQ(part.code.find("#include"), std::string::npos);
+  EXPECT_HAS(part.code, "int f();");
+}
+
+TEST(RuntimeNaive, SymbolsBecomeParametersOfEveryFunction) {
+  const auto naive = runtime_naive(rmsnorm(), codegen::Dialect::cpp, DType::f64, true, "plain").value();
+  EXPECT_HAS(naive.code,
+             "static void plain([[maybe_unused]] const long long cols, [[maybe_unused]] const long long rows, ");
+  EXPECT_HAS(naive.code, "plain_kerf_plain_0(cols, rows, ");
+  EXPECT_HAS(naive.code, "#pragma omp parallel for\n  for (kerf_index");
+  EXPECT_EQ(naive.code.find("kerf_kernel"), std::string::npos);
+  EXPECT_EQ(naive.plan.scratch.size(), 1u);
+}
+
+TEST(Export, ATaskWithACppReferenceIsCheckedAgainstItAndRefusesOtherShapes) {
+  const Task task = load_task(fs::path(KERF_SOURCE_DIR) / "tasks/cpp_reference/box_filter.toml").value();
+  const auto candidate = parse_candidate("k", task.baselines.at(0).source).value();
+  const auto files = export_files({task, "cpu", candidate, {}, {}, "a test"}, Format::cmake);
+  ASSERT_TRUE(files) << files.error().message;
+  std::string pattern = (fs::temp_directory_path() / "kerf-export-XXXXXX").string();
+  const fs::path root = ::mkdtemp(pattern.data());
+  for (const auto& file : *files) ASSERT_TRUE(write_file_atomic(root / file.path, file.text));
+  const std::string build =
+      "cd " + root.string() + " && g++ -std=gnu++20 -O1 -fopenmp -w *.cpp -o check 2>log && ./check >out";
+  EXPECT_EQ(std::system(build.c_str()), 0)
+      << read_file(root / "log").value_or("") << read_file(root / "out").value_or("");
+  EXPECT_HAS(read_file(root / "out").value_or(""), "all right");
+  EXPECT_NE(std::system(("cd " + root.string() + " && ./check height=9 width=9 >out").c_str()), 0);
+  fs::remove_all(root);
+}
+
+TEST(ShapeWinners, OnlyClearlyFasterValuesOfTheSameKernelCount) {
+  std::string pattern = (fs::temp_directory_path() / "kerf-winners-XXXXXX").string();
+  const fs::path root = ::mkdtemp(pattern.data());
+  ASSERT_TRUE(report::write_fixture_run(root / "run", {}));
+  const auto run = report::load_run(root / "run").value();
+  fs::remove_all(root);
+  const Step& best = run.step(run.best);
+  const auto winners = winners_by_shape(run.steps, best);
+  ASSERT_EQ(winners.size(), 1u) << "on 'wide' the winner is the fastest";
+  EXPECT_EQ(winners.begin()->first, "tall");
+  EXPECT_EQ(winners.at("tall").at("UNROLL"), 1);
+  EXPECT_TRUE(winners_by_shape({}, best).empty());
+  EXPECT_TRUE(winners_by_shape({best}, best).empty());
+}
+
+}  // namespace
+}  // namespace kerf::exporting

@@ -1,0 +1,191 @@
+// OpenCL: one C file that carries the kernel as text and compiles it for the shape at hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "export/gpu_parts.hpp"
+#include "language/opencl_c/source_text.hpp"
+#include "report/fill_in.hpp"
+
+namespace kerf::exporting {
+namespace {
+
+using report::fill_in;
+
+/// Constants of one variant: {"rows", 1} where 1 says that an enumerator may be used (else it is a macro).
+std::string constant_table(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names)
+    text += fmt::format("{{\"{}\", {}}}, ", name, opencl::with_constants("", {{name, 1}}).starts_with("enum") ? 1 : 0);
+  return text + "{0, 0}";
+}
+
+std::vector<std::string> tunable_names(const Winner& winner) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : winner.tunables) names.push_back(name);
+  return names;
+}
+
+/// "const long long rows = kerf_values[0];" for every constant, so that launch geometry can be written in the plan's
+/// own words.
+std::string unpack(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("  const long long {0} = kerf_values[{1}]; (void){0};\n", names[i], i);
+  return text;
+}
+
+/// Fills in launches and scratch sizes of one plan.
+std::string geometry(const Winner& winner, const LaunchPlan& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.scratch.size(); ++i)
+    text += fmt::format("  kerf_plan->scratch_bytes[{}] = {};\n", i, bytes_expression(plan.scratch[i]));
+  text += fmt::format("  kerf_plan->scratch_count = {};\n  kerf_plan->launch_count = {};\n", plan.scratch.size(),
+                      plan.launches.size());
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    std::vector<std::string> indices;
+    for (const std::size_t index : argument_indices(winner, plan, launch)) indices.push_back(std::to_string(index));
+    text += fmt::format(
+        "  {{\n    const long long kerf_grid[3] = {{{}}}, kerf_block[3] = {{{}}};\n    static const int "
+        "kerf_arguments[] = {{{}}};\n"
+        "    kerf_set_launch(&kerf_plan->launches[{}], \"{}\", {}, kerf_grid, kerf_block, kerf_arguments, {});\n  }}\n",
+        three(launch.grid), three(launch.block), join(indices, ", "), i, launch.kernel,
+        std::max(launch.grid.size(), launch.block.size()), indices.size());
+  }
+  return text;
+}
+
+std::string certified_rows(const Winner& winner) {
+  std::string text;
+  for (const auto& instance : instances_of(winner)) {
+    std::string values;
+    for (const auto& [name, value] : instance.symbols) values += fmt::format("{}LL, ", value);
+    for (const auto& [name, value] : instance.tunables) values += fmt::format("{}LL, ", value);
+    text += fmt::format("  {{\"{}\", {{{}0}}}},\n", instance.name, values);
+  }
+  return text;
+}
+
+std::string memory_parameters(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto* tensors : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *tensors) parts.push_back("cl_mem " + tensor.name);
+  return join(parts, ", ");
+}
+
+std::string memory_arguments(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto* tensors : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *tensors) parts.push_back(tensor.name);
+  return join(parts, ", ");
+}
+
+/// The generated fallback as an ordinary OpenCL candidate.
+Result<Candidate> fallback_of(const Task& task) {
+  codegen::NaiveOptions options;
+  options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
+  options.kernel_prefix = "kerf_plain";
+  KERF_TRY(std::string source, codegen::generate_naive(*task.graph, codegen::Dialect::opencl_c, options));
+  return parse_candidate("fallback", std::move(source));
+}
+
+struct Variables {
+  std::map<std::string_view, std::string> values;
+};
+
+Result<std::map<std::string_view, std::string>> variables(const Winner& winner) {
+  const Task& task = winner.task;
+  const std::string name = function_name(task), symbols = symbol_parameters(task);
+  std::vector<std::string> constants = symbol_names(task);
+  const std::size_t symbol_count = constants.size();
+  for (const auto& tunable : tunable_names(winner)) constants.push_back(tunable);
+  std::string sets, store;
+  for (const auto& instance : instances_of(winner)) {
+    std::vector<std::string> parts;
+    for (const auto& [symbol, value] : instance.symbols) parts.push_back(fmt::format("{} = {}", symbol, value));
+    sets += fmt::format("     {}: {}\n", instance.name, join(parts, ", "));
+  }
+  const auto symbol_list = symbol_names(task);
+  for (std::size_t i = 0; i < symbol_list.size(); ++i)
+    store += fmt::format("  kerf_plan->values[{}] = {};\n", i, symbol_list[i]);
+  std::string fallback_source = "\"\"", fallback_geometry, has_fallback = "0";
+  std::size_t scratch = winner.candidate.plan.scratch.size(), launches = winner.candidate.plan.launches.size();
+  if (task.graph) {
+    KERF_TRY(const Candidate fallback, fallback_of(task));
+    fallback_source = string_literal(fallback.source, "    ");
+    fallback_geometry = unpack(symbol_list) + geometry(winner, fallback.plan);
+    has_fallback = "1";
+    scratch = std::max(scratch, fallback.plan.scratch.size());
+    launches = std::max(launches, fallback.plan.launches.size());
+  }
+  return std::map<std::string_view, std::string>{
+      {"BANNER", banner(winner, "   ")},
+      {"NAME", name},
+      {"UPPER", upper(name)},
+      {"BUFFER_TABLE", buffer_table(task, "  ")},
+      {"SETS", sets},
+      {"OTHERS", task.graph ? "Other shapes run a plain kernel: right, but slow." : "Other shapes are refused."},
+      {"SYMBOLS", symbols.empty() ? "" : ", " + symbols},
+      {"MEMORY", memory_parameters(task)},
+      {"MEMORY_ARGUMENTS", memory_arguments(task)},
+      {"BUFFER_COUNT", std::to_string(task.inputs.size() + task.outputs.size())},
+      {"SYMBOL_COUNT", std::to_string(symbol_count)},
+      {"VALUE_COUNT", std::to_string(constants.size())},
+      {"SCRATCH_COUNT", std::to_string(std::max<std::size_t>(1, scratch))},
+      {"LAUNCH_COUNT", std::to_string(std::max<std::size_t>(1, launches))},
+      {"STORE_SYMBOLS", store},
+      {"VALID", valid_shape(task)},
+      {"CONSTANTS", constant_table(constants)},
+      {"CERTIFIED", certified_rows(winner)},
+      {"SOURCE", string_literal(winner.candidate.source, "    ")},
+      {"GEOMETRY", unpack(constants) + geometry(winner, winner.candidate.plan)},
+      {"FALLBACK_SOURCE", fallback_source},
+      {"FALLBACK_GEOMETRY", fallback_geometry},
+      {"HAS_FALLBACK", has_fallback},
+      {"IMPLEMENTATION", ""}};
+}
+
+}  // namespace
+
+std::vector<std::size_t> argument_indices(const Winner& winner, const LaunchPlan& plan, const Launch& launch) {
+  std::vector<std::string> all;
+  for (const auto& input : winner.task.inputs) all.push_back(input.name);
+  for (const auto& output : winner.task.outputs) all.push_back(output.name);
+  for (const auto& scratch : plan.scratch) all.push_back(scratch.name);
+  std::vector<std::size_t> indices;
+  for (const auto& name : launch.args)
+    indices.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
+  return indices;
+}
+
+std::string three(const std::vector<Dim>& extents) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < 3; ++i) parts.push_back(i < extents.size() ? extents[i].to_c() : "1");
+  return join(parts, ", ");
+}
+
+std::vector<std::string> kernel_names(const LaunchPlan& plan) {
+  std::vector<std::string> names;
+  for (const Launch& launch : plan.launches)
+    if (std::find(names.begin(), names.end(), launch.kernel) == names.end()) names.push_back(launch.kernel);
+  return names;
+}
+
+Result<std::vector<File>> opencl_files(const Winner& winner, bool one_header) {
+  const std::string name = function_name(winner.task);
+  KERF_TRY(auto values, variables(winner));
+  const std::string implementation = fill_in(template_text("opencl.c.in"), values);
+  if (!one_header)
+    return std::vector<File>{
+        {name + ".h", fill_in(template_text("opencl.h.in"), values)},
+        {name + ".c",
+         fmt::format("/* Compiles and launches the kernels. */\n#include \"{}.h\"\n\n{}", name, implementation)},
+        {name + ".cl", winner.candidate.source}};
+  values["IMPLEMENTATION"] =
+      fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}#endif /* {0}_IMPLEMENTATION */\n", upper(name), implementation);
+  return std::vector<File>{{name + ".h", fill_in(template_text("opencl.h.in"), values)}};
+}
+
+}  // namespace kerf::exporting

@@ -1,0 +1,182 @@
+#include "export/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/text.hpp"
+#include "codegen/dialect.hpp"
+
+namespace kerf::exporting {
+
+/// Generated: the files of templates/.
+std::span<const std::pair<std::string_view, std::string_view>> embedded_files();
+
+std::string_view template_text(std::string_view name) {
+  for (const auto& [path, text] : embedded_files())
+    if (path == name) return text;
+  check_failed("template_text", "a template is missing", __FILE__, __LINE__);
+}
+
+Bindings Instance::constants() const {
+  Bindings all = symbols;
+  all.insert(tunables.begin(), tunables.end());
+  return all;
+}
+
+std::vector<Instance> instances_of(const Winner& winner) {
+  std::vector<Instance> instances;
+  for (const ShapeSet& set : shapes_for(winner.task, winner.target)) {
+    const auto own = winner.by_shape.find(set.name);
+    instances.push_back(
+        {set.name, identifier(set.name), set.symbols, own == winner.by_shape.end() ? winner.tunables : own->second});
+  }
+  return instances;
+}
+
+std::vector<std::string> symbol_names(const Task& task) {
+  std::set<std::string> names;
+  for (const ShapeSet& set : task.shapes)
+    for (const auto& [name, value] : set.symbols) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+std::string c_type(DType dtype) { return codegen::memory_type(codegen::traits(codegen::Dialect::cpp), dtype); }
+
+std::string identifier(std::string_view text) {
+  std::string name;
+  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+
+std::string upper(std::string_view text) {
+  std::string name(text);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
+std::string symbol_parameters(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto& name : symbol_names(task)) parts.push_back(fmt::format("long long {}", name));
+  return join(parts, ", ");
+}
+
+std::string symbol_arguments(const Task& task) { return join(symbol_names(task), ", "); }
+
+std::string buffer_parameters(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto& input : task.inputs) parts.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
+  for (const auto& output : task.outputs) parts.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
+  return join(parts, ", ");
+}
+
+std::string buffer_table(const Task& task, std::string_view line_prefix) {
+  std::string text;
+  const auto add = [&](const ir::TensorType& tensor, const char* role) {
+    text += fmt::format("{}  {} {}{}, {}\n", line_prefix, tensor.name, dtype_name(tensor.dtype),
+                        to_string(tensor.shape), role);
+  };
+  for (const auto& input : task.inputs) add(input, "input");
+  for (const auto& output : task.outputs) add(output, "output");
+  return text;
+}
+
+std::string valid_shape(const Task& task) {
+  std::set<std::string> parts;
+  for (const auto* tensors : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *tensors)
+      for (const Dim& extent : tensor.shape)
+        if (!extent.is_constant()) parts.insert(extent.to_c() + " >= 1");
+  return parts.empty() ? "1" : join({parts.begin(), parts.end()}, " && ");
+}
+
+std::string same_shape(const Instance& instance) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : instance.symbols) parts.push_back(fmt::format("{} == {}", name, value));
+  return parts.empty() ? "1" : join(parts, " && ");
+}
+
+std::string banner(const Winner& winner, std::string_view prefix) {
+  std::string text;
+  std::string origin;  // a comment's end in it would end ours
+  for (const char c : trim(winner.origin))
+    origin += c == '/' && origin.ends_with('*') ? std::string(" /") : std::string(1, c);
+  for (const auto& line : split(origin, '\n')) text += fmt::format("{}{}\n", prefix, line);
+  return text;
+}
+
+std::string string_literal(std::string_view text, std::string_view indent) {
+  std::string literal;
+  bool open = false;
+  for (const char c : text) {
+    if (!open) literal += fmt::format("{}{}\"", literal.empty() ? "" : "\n", indent);
+    open = true;
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      literal += "\\n\"";
+      open = false;
+    } else if (c == '"' || c == '\\') {
+      literal += fmt::format("\\{}", c);
+    } else if (c == '?') {
+      literal += "\\?";  // no trigraphs
+    } else if (byte < 32 || byte >= 127) {
+      literal += fmt::format("\\{:03o}", byte);
+    } else {
+      literal += c;
+    }
+  }
+  if (open) literal += '"';
+  return literal.empty() ? std::string(indent) + "\"\"" : literal;
+}
+
+std::string constant_definitions(const Bindings& constants) {
+  std::string text;
+  for (const auto& [name, value] : constants) {
+    const bool fits = value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
+    text += fmt::format("[[maybe_unused]] static constexpr {} {} = {}{};\n", fits ? "int" : "long long", name, value,
+                        fits ? "" : "LL");
+  }
+  return text;
+}
+
+std::string bytes_expression(const ir::TensorType& tensor) {
+  return fmt::format("(size_t)({}) * {}", element_count(tensor.shape).to_c(), dtype_size(tensor.dtype));
+}
+
+Repeatable make_repeatable(std::string_view source) {
+  Repeatable result;
+  for (const auto& line : split(source, '\n')) {
+    std::string_view rest = trim(line);
+    if (!rest.starts_with('#')) {
+      result.code += line + "\n";
+      continue;
+    }
+    rest = trim(rest.substr(1));
+    if (rest.starts_with("include")) {
+      const std::string what(trim(rest.substr(7)));
+      if (std::find(result.includes.begin(), result.includes.end(), what) == result.includes.end())
+        result.includes.push_back(what);
+      result.code += "\n";  // lines keep their numbers
+      continue;
+    }
+    if (rest == "pragma once") continue;
+    if (rest.starts_with("define")) {
+      rest = trim(rest.substr(6));
+      const std::string name(rest.substr(0, std::find_if(rest.begin(), rest.end(), [](char c) {
+                                              return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_';
+                                            }) - rest.begin()));
+      if (std::find(result.macros.begin(), result.macros.end(), name) == result.macros.end())
+        result.macros.push_back(name);
+    }
+    result.code += line + "\n";
+  }
+  return result;
+}
+
+}  // namespace kerf::exporting

@@ -1,0 +1,77 @@
+#pragma once
+// Pieces of text that every export is put together from. Names that begin with kerf_ are ours: tasks may not use them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/naive.hpp"
+#include "export/export.hpp"
+
+namespace kerf::exporting {
+
+/// One certified shape set with everything that is constant in it.
+struct Instance {
+  std::string name;  ///< the set's
+  std::string id;    ///< the same as part of an identifier
+  Bindings symbols;
+  Bindings tunables;
+  Bindings constants() const;
+};
+std::vector<Instance> instances_of(const Winner& winner);
+
+std::vector<std::string> symbol_names(const Task& task);  ///< sorted
+std::string c_type(DType dtype);                          ///< "float", "unsigned short" for f16, ...
+std::string identifier(std::string_view text);            ///< other characters become '_'
+std::string upper(std::string_view text);
+
+/// "long long rows, long long cols" and "rows, cols".
+std::string symbol_parameters(const Task& task);
+std::string symbol_arguments(const Task& task);
+/// "const float* x, float* y".
+std::string buffer_parameters(const Task& task);
+/// "  x  f32[rows, cols]  in": one line per buffer.
+std::string buffer_table(const Task& task, std::string_view line_prefix);
+/// "rows >= 1 && cols >= 1": every extent of every buffer.
+std::string valid_shape(const Task& task);
+/// "rows == 96 && cols == 1024"; "1" for a task without symbols.
+std::string same_shape(const Instance& instance);
+/// A comment block of the winner's origin, each line begun with `prefix`.
+std::string banner(const Winner& winner, std::string_view prefix);
+/// A C string literal, one line of it per line of text.
+std::string string_literal(std::string_view text, std::string_view indent);
+/// "static constexpr int rows = 96;" lines.
+std::string constant_definitions(const Bindings& constants);
+/// Bytes of a tensor as a C expression over the symbols (and tunables, for scratch).
+std::string bytes_expression(const ir::TensorType& tensor);
+
+/// A naive kernel whose shape symbols are run-time parameters.
+struct RuntimeNaive {
+  std::string includes;  ///< `#include` lines
+  std::string code;      ///< C++: `entry`, with symbols, then inputs, outputs, scratch. CUDA: kernels, symbols first
+  LaunchPlan plan;
+};
+/// For C++ (`entry` is the name of its one function, loops run on all cores) or CUDA.
+Result<RuntimeNaive> runtime_naive(const Task& task, codegen::Dialect dialect, DType compute, bool compute_outputs,
+                                   const std::string& entry);
+
+/// `text` between `#include <...>` lines moved out and macros undone at the end, so that it can stand in a namespace
+/// several times.
+struct Repeatable {
+  std::vector<std::string> includes;
+  std::string code;
+  std::vector<std::string> macros;
+};
+Repeatable make_repeatable(std::string_view source);
+
+std::string_view template_text(std::string_view name);
+
+/// Writes one target's files: header, sources. `check` adds the shim that the check program calls.
+Result<std::vector<File>> cpu_files(const Winner& winner, bool one_header);
+Result<std::vector<File>> opencl_files(const Winner& winner, bool one_header);
+Result<std::vector<File>> cuda_files(const Winner& winner, bool one_header);
+
+/// CMakeLists.txt and the check program for the sources in `files`.
+Result<std::vector<File>> check_files(const Winner& winner, const std::vector<File>& files);
+
+}  // namespace kerf::exporting
