@@ -32,7 +32,7 @@ def main():
     arguments = parser.parse_args()
     import torch
     library, header = build(arguments.folder)
-    found = re.search(r"int\s+(\w+)\s*\(([^)]*)\)", header)
+    found = re.search(r"cudaError_t\s+(\w+)\s*\(([^)]*)\)", header)
     if not found:
         sys.exit(f"no launcher found in the header of {arguments.folder}")
     name, parameters = found.group(1), [p.strip() for p in found.group(2).split(",")]
