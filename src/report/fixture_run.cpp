@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "store/run_store.hpp"
+#include "task/task.hpp"
 
 namespace kerf::report {
 namespace {
@@ -152,7 +153,11 @@ std::string values_from(int first, std::initializer_list<int> all) {
 /// One way through the played search.
 class Player {
  public:
-  Player(RunStore& store, const FixtureOptions& options) : store_(store), options_(options), rng_(options.seed) {}
+  Player(RunStore& store, const FixtureOptions& options)
+      : store_(store),
+        options_(options),
+        rng_(options.seed),
+        task_id_(parse_task(kTask, "", "rmsnorm.toml").value().id) {}
 
   Status play() {
     for (int level = 0; level < 3; ++level) KERF_TRY_VOID(add_start(level));
@@ -259,7 +264,7 @@ class Player {
     if (level >= 2 || options_.target != "cpu") step.tunables = {{"BLOCK", block}, {"UNROLL", unroll}};
     Evaluation& e = step.evaluation;
     e.task = "rmsnorm";
-    e.task_id = sha256_hex(kTask);
+    e.task_id = task_id_;
     e.target = options_.target;
     e.device = "Example processor (8 cores)";
     e.candidate = step.name;
@@ -345,6 +350,7 @@ class Player {
   RunStore& store_;
   const FixtureOptions& options_;
   Rng rng_;
+  std::string task_id_;
   Archive archive_;
   std::map<std::int64_t, Known> known_;
   std::int64_t number_ = 0, best_ = 0;

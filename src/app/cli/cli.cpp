@@ -34,6 +34,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf explain softmax-cpu best                    how its winner came about
   kerf report softmax-cpu                          the same as a page to look at
   kerf export softmax-cpu --format cmake           its winner as files that need no Kerf
+  kerf prove softmax-cpu                           all that is needed to check the winner again
 
 A kernel says in a comment how it is run (docs/formats.md):
   /* kerf
@@ -56,6 +57,7 @@ struct Options {
   ExplainOptions explain;
   ReportOptions report;
   ExportOptions exported;
+  ProveOptions proved;
   SynthOptions synth;
   TuneCommand tune;
 };
@@ -226,6 +228,24 @@ void define_runs(CLI::App& app, Options& options) {
   add_value(files, "--step", options.exported.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
 }
 
+void define_prove(CLI::App& app, ProveOptions& options) {
+  auto* command = app.add_subcommand("prove", "Write all that is needed to check a run's best kernel again, or check it");
+  command->footer(
+      "With --check: every file is held to its hash, then the kernel is built, verified and timed again on fresh data.\n"
+      "Exit code 2 when a file was changed or the claim does not hold.\n\n"
+      "Examples:\n  kerf prove rmsnorm-cpu --out proof\n  kerf prove --check proof");
+  command->add_option("RUN", options.run, kRunHelp)->type_name("");
+  add_value(command, "--step", options.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
+  add_value(command, "--out", options.out, "FOLDER", "Where to write (default: proof in the run folder)");
+  add_value(command, "--check", options.check, "FOLDER", "Check the proof in this folder");
+  add_value(command, "--device", options.device, "NAME", "With --check: which device of the target");
+  add_value(command, "--set", options.set, "NAME=VALUE", "With --check: a setting (measure.max_rounds=20); may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(command, "--seed", options.seed, "NUMBER", "With --check: seed of the test data; otherwise a fresh one");
+  command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
+}
+
 /// Unknown commands and options, with the nearest known one; the parser's own words name none.
 Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
   const CLI::App* scope = &app;
@@ -274,6 +294,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   }
   if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
+  if (app.got_subcommand("prove")) return prove(options.proved, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }
@@ -302,6 +323,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   define_tune(app, options.tune);
   define_others(app, options);
   define_runs(app, options);
+  define_prove(app, options.proved);
 
   if (args.empty()) {
     console.out << app.help() << std::flush;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/cli/environment.hpp"
 #include "base/result.hpp"
@@ -41,5 +42,17 @@ struct ExportOptions {
   std::string out;                ///< "": export-FORMAT in the run folder
 };
 Status export_run(const ExportOptions& options, const Environment& environment, Console& console);
+
+struct ProveOptions {
+  std::string run;                    ///< write a proof of this run's best kernel ...
+  std::string step;                   ///< ... or of another step
+  std::string out;                    ///< "": proof in the run folder
+  std::string check;                  ///< check the proof in this folder instead
+  std::string device;                 ///< "": the first
+  std::vector<std::string> set;       ///< "measure.max_rounds=20"
+  std::optional<std::uint64_t> seed;  ///< none: drawn afresh
+  bool json = false;
+};
+Status prove(const ProveOptions& options, const Environment& environment, Console& console);
 
 }  // namespace kerf::cli

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/run_commands.hpp"
+#include "app/cli/run_config.hpp"
+#include "app/cli/run_task.hpp"
+#include "app/cli/run_text.hpp"
+#include "base/clock.hpp"
+#include "base/file.hpp"
+#include "build/build.hpp"
+#include "export/proof.hpp"
+#include "search/evaluate.hpp"
+#include "store/find_run.hpp"
+
+namespace kerf::cli {
+namespace {
+
+/// What sessions on one device differ by: the A/A runs of docs/results stay below it.
+constexpr double kSessionNoise = 0.05;
+
+class Progress final : public Observer {
+ public:
+  explicit Progress(Console& console) : console_(console) {}
+  void on_tier(const TierEvent& event) override { console_.err << tier_line(event, console_.err_style) << std::flush; }
+  void on_note(const std::string& text) override {
+    console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
+  }
+
+ private:
+  Console& console_;
+};
+
+Status write_proof(const ProveOptions& options, Console& console) {
+  KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
+  KERF_TRY(const auto run, report::load_run(folder));
+  KERF_TRY(const Task task, task_of_run(run));
+  KERF_TRY(const Chosen chosen, choose_kernel(run, options.step));
+  KERF_TRY(const auto proof, exporting::proof_of(run, chosen.step));
+  const auto files = exporting::proof_files(proof);
+  const std::filesystem::path out = options.out.empty() ? folder / "proof" : std::filesystem::path(options.out);
+  std::error_code error;
+  if (std::filesystem::exists(out, error) && !std::filesystem::exists(out / files.back().path, error))
+    return fail(Errc::invalid_input,
+                fmt::format("{} exists and is no proof bundle; choose another place with --out", out.string()));
+  std::filesystem::remove_all(out, error);  // an older bundle: a file left over would not be in the manifest
+  for (const auto& file : files) KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
+  if (options.json) {
+    nlohmann::ordered_json json = {
+        {"schema", 1}, {"proof", exporting::proof_id(files)}, {"folder", out.string()}, {"step", chosen.step}};
+    console.out << json.dump() << std::endl;
+    return {};
+  }
+  console.out << fmt::format("{}\nproof {} of step {}: {} over {}\ncheck it again: kerf prove --check {}\n",
+                             out.string(), exporting::proof_id(files).substr(0, 16), chosen.step,
+                             format_speedup(report::measurement_of(run.step(chosen.step))->speedup),
+                             report::measurement_of(run.step(chosen.step))->speedup.vs, out.string())
+              << std::flush;
+  return {};
+}
+
+Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions& options,
+                               const Environment& environment, Console& console) {
+  KERF_TRY(const Task task, task_from_texts(proof.task_source, proof.task_files, proof.task_name));
+  if (task.id != proof.evaluation.task_id)
+    return fail(Errc::invalid_input,
+                "the bundle was tampered with: task/task.toml is not the task that the claim is about");
+  KERF_TRY(Candidate candidate, parse_candidate(proof.kernel_name, proof.kernel_source));
+  if (candidate.target.empty()) candidate.target = proof.evaluation.target;
+  KERF_TRY_VOID(check_target_name(candidate.target));
+  KERF_TRY(const Bindings tunables, resolve_tunables(candidate, proof.evaluation.tunables));
+  JudgeOptions judge_options;
+  if (const auto config = config_from_toml(proof.config)) judge_options = config->judge;
+  KERF_TRY(const Settings settings, parse_settings(options.set));
+  KERF_TRY_VOID(apply_settings(settings, judge_options));
+  std::random_device device;
+  judge_options.seed = options.seed ? *options.seed : (static_cast<std::uint64_t>(device()) << 32 | device());
+  judge_options.cache = environment.cache;
+  judge_options.use_evaluation_cache = false;
+
+  const auto sandbox = make_sandbox();
+  const TargetContext context = make_context(environment, *sandbox, 0);
+  KERF_TRY(Target target, make_target(candidate.target, context, options.device));
+  std::optional<Target> cpp;
+  if (task.cpp && candidate.target != kCppReferenceTarget) {
+    KERF_TRY(cpp, make_target(kCppReferenceTarget, context));
+  }
+  BuildCache builds(std::filesystem::path{});
+  SystemClock clock;
+  const JudgeTools tools{target, cpp ? &*cpp : &target, builds, clock};
+  Progress progress(console);
+  NullObserver silent;
+  Observer& observer = options.json ? static_cast<Observer&>(silent) : progress;
+  KERF_TRY(const auto judge, Judge::open(task, tools, judge_options, observer));
+  return judge->evaluate(candidate, tunables, observer);
+}
+
+std::string verdict_words(const exporting::Comparison& comparison, const Evaluation& fresh) {
+  if (!comparison.right)
+    return fmt::format("the claim does not hold: the kernel is refused ({})", outcome_words(fresh.outcome));
+  if (!comparison.same_device) return "right here too; how fast it is on the device of the claim was not checked";
+  if (!comparison.as_fast)
+    return fmt::format("the claim does not hold: {} was claimed, {} was found", format_speedup(comparison.claimed),
+                       format_speedup(comparison.found));
+  return "the claim holds";
+}
+
+Status check_proof(const ProveOptions& options, const Environment& environment, Console& console) {
+  KERF_TRY(const auto read, exporting::read_proof(options.check));
+  const exporting::Proof& proof = read.proof;
+  if (!options.json)
+    console.err << fmt::format("proof {} of {} on {}: every file is as it was\n", read.id.substr(0, 16),
+                               printable(proof.task_name), printable(proof.evaluation.target))
+                << std::flush;
+  KERF_TRY(const Evaluation fresh, judge_again(proof, options, environment, console));
+  const auto comparison = exporting::compare(proof.evaluation, fresh, kSessionNoise);
+  const std::string words = verdict_words(comparison, fresh);
+  if (options.json) {
+    nlohmann::ordered_json json = {{"schema", 1},
+                                   {"proof", read.id},
+                                   {"holds", comparison.holds()},
+                                   {"right", comparison.right},
+                                   {"same_device", comparison.same_device},
+                                   {"as_fast", comparison.as_fast},
+                                   {"verdict", words},
+                                   {"remarks", comparison.remarks}};
+    json["claimed"] = nlohmann::ordered_json::parse(to_json(proof.evaluation));
+    json["found"] = nlohmann::ordered_json::parse(to_json(fresh));
+    console.out << json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << std::endl;
+  } else {
+    const Style& style = console.out_style;
+    console.out << "\n" << evaluation_table(std::span(&fresh, 1), style);
+    if (const std::string report = failure_report(fresh, style); !report.empty()) console.out << "\n" << report;
+    console.out << fmt::format("\nclaimed  {} over {}\nfound    {}\n", format_speedup(comparison.claimed),
+                               printable(comparison.claimed.vs), format_speedup(comparison.found));
+    for (const auto& remark : comparison.remarks)
+      console.out << paint("note: " + printable(remark), Colour::dim, style) << "\n";
+    if (comparison.holds()) console.out << paint(words, Colour::green, style) << "\n";
+    console.out << std::flush;
+  }
+  if (!comparison.holds()) return fail(Errc::invalid_input, words);
+  return {};
+}
+
+}  // namespace
+
+Status prove(const ProveOptions& options, const Environment& environment, Console& console) {
+  if (options.check.empty() == options.run.empty())
+    return fail(Errc::invalid_input,
+                "give a RUN to write a proof of, or --check FOLDER to check one; see kerf prove --help");
+  return options.check.empty() ? write_proof(options, console) : check_proof(options, environment, console);
+}
+
+}  // namespace kerf::cli
