@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/rng.hpp"
 #include "base/version.hpp"
+#include "search/policy.hpp"
 #include "store/find_run.hpp"
 #include "task/task.hpp"
 
@@ -45,6 +46,7 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
     return fail(Errc::invalid_input,
                 fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
                             settings.tunables.begin()->first));
+  KERF_TRY_VOID(make_policy(config.search.search));  // known by name?
   return apply_settings(settings, config.judge, &config.search);
 }
 
