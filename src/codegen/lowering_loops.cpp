@@ -243,11 +243,19 @@ std::string Lowering::conv_value(NodeId id, const Axes& at) {
     x_at.push_back(position);
     w_at.push_back(taps[d]);
   }
+  // Around the input of a forward convolution there are zeros, which count (times an infinite weight they are NaN);
+  // around that of a transposed one there is nothing.
+  const std::string padded =
+      conv.transposed || inside.empty() ? "" : code_.variable(type_name(type), literal(dialect_, 0, type));
   if (!inside.empty()) code_.open(fmt::format("if ({})", join(inside, " && ")));
   const std::string a = operand(n.args[0], x_at, type);
+  if (!padded.empty()) {
+    code_.line(fmt::format("{} = {};", padded, a));
+    code_.close();
+  }
   const std::string b = operand(n.args[1], w_at, type);
-  code_.line(combine("sum", type, total, fmt::format("{} * {}", a, b)));
-  if (!inside.empty()) code_.close();
+  code_.line(combine("sum", type, total, fmt::format("{} * {}", padded.empty() ? a : padded, b)));
+  if (padded.empty() && !inside.empty()) code_.close();
   for (std::size_t d = 0; d < spatial + 1; ++d) code_.close();
   return total;
 }

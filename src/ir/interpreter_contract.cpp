@@ -1,6 +1,7 @@
 // Contractions and convolutions as products of matrices with separable addresses (see gemm.hpp).
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/parallel.hpp"
@@ -303,12 +304,70 @@ Status run_transposed(const ConvAttr& conv, const ConvShape& shape, const Value&
   return {};
 }
 
+/// The weights, with 0 for those that are not finite; their places in `special`. Null when all are finite.
+Result<Value> finite_weights(const Value& w, std::vector<std::int64_t>& special, Memory& memory, int threads) {
+  KERF_TRY(const Value lanes, as_lanes(w, memory, threads));
+  const auto* from = reinterpret_cast<const double*>(lanes.data);
+  for (std::int64_t i = 0; i < w.count(); ++i)
+    if (!std::isfinite(from[i])) special.push_back(i);
+  if (special.empty()) return w;
+  Value clean = lanes;
+  KERF_TRY(clean.owner, memory.allocate(w.count() * 8, "the finite weights of a convolution"));
+  clean.data = clean.writable = clean.owner.get();
+  auto* to = reinterpret_cast<double*>(clean.writable);
+  std::copy_n(from, w.count(), to);
+  for (const std::int64_t i : special) to[i] = 0;
+  return clean;
+}
+
+/// Adds what weight `tap` (its place in w) contributes: nothing for outputs that it would reach from outside of the
+/// input only.
+void add_weight(const ConvAttr& conv, const ConvShape& shape, const double* x, double weight, std::int64_t tap,
+                double* out) {
+  const std::int64_t taps = element_count(shape.kernel), in_plane = element_count(shape.in),
+                     out_plane = element_count(shape.out);
+  const std::int64_t filter = tap / taps % shape.out_channels, channel = tap / taps / shape.out_channels;
+  const std::int64_t group = channel / shape.in_channels;
+  for (std::int64_t image = 0; image < shape.images; ++image)
+    for (std::int64_t i = 0; i < in_plane; ++i) {
+      std::int64_t rest_i = i, rest_k = tap % taps, place = 0, stride = 1;
+      bool inside = true;
+      for (std::size_t d = shape.rank; d-- > 0;
+           rest_i /= shape.in[d], rest_k /= shape.kernel[d], stride *= shape.out[d]) {
+        const std::int64_t o =
+            rest_i % shape.in[d] * conv.stride[d] + rest_k % shape.kernel[d] * conv.dilation[d] - conv.padding[d];
+        inside = inside && o >= 0 && o < shape.out[d];
+        place += o * stride;
+      }
+      if (inside)
+        out[((image * shape.groups + group) * shape.out_channels + filter) * out_plane + place] +=
+            x[(image * shape.groups * shape.in_channels + channel) * in_plane + i] * weight;
+    }
+}
+
+/// Around the input of a transposed convolution there is nothing: infinite weights must not meet the zeros that
+/// run_transposed puts there.
+Status run_transposed_with_specials(const ConvAttr& conv, const ConvShape& shape, const Value& x, const Value& w,
+                                    Value& out, Memory& memory, int threads) {
+  std::vector<std::int64_t> special;
+  if (!is_float(w.storage) || out.storage != DType::f64) return run_transposed(conv, shape, x, w, out, memory, threads);
+  KERF_TRY(const Value clean, finite_weights(w, special, memory, threads));
+  KERF_TRY_VOID(run_transposed(conv, shape, x, clean, out, memory, threads));
+  if (special.empty()) return {};
+  KERF_TRY(const Value from, as_lanes(x, memory, threads));
+  KERF_TRY(const Value weights, as_lanes(w, memory, threads));
+  for (const std::int64_t tap : special)
+    add_weight(conv, shape, reinterpret_cast<const double*>(from.data),
+               reinterpret_cast<const double*>(weights.data)[tap], tap, reinterpret_cast<double*>(out.writable));
+  return {};
+}
+
 }  // namespace
 
 Status run_conv(const ConvAttr& conv, const Value& x, const Value& w, Value& out, Memory& memory, int threads) {
   if (out.count() == 0) return {};
   const ConvShape shape = shape_of(conv, x, w, out);
-  return (conv.transposed ? run_transposed : run_forward)(conv, shape, x, w, out, memory, threads);
+  return (conv.transposed ? run_transposed_with_specials : run_forward)(conv, shape, x, w, out, memory, threads);
 }
 
 }  // namespace kerf::ir::eval
