@@ -387,7 +387,9 @@ SearchProgress Search::progress(const std::string& stage) const {
 
 }  // namespace
 
-Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer) {
+Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& asked, SearchObserver& observer) {
+  SearchOptions options = asked;
+  if (options.search == "published") options.archive = {1, false};  // one elite a cell, any larger number replaces it
   KERF_TRY(auto policy, make_policy(options.search));
   Search search(inputs, options, observer, std::move(policy));
   KERF_TRY_VOID(search.replay());
