@@ -163,8 +163,10 @@ class Player {
     for (int level = 0; level < 3; ++level) KERF_TRY_VOID(add_start(level));
     while (number_ < options_.steps - 16) KERF_TRY_VOID(add_search());
     KERF_TRY_VOID(add_odd_sources());
-    while (number_ < options_.steps - 1) KERF_TRY_VOID(add_tune());
-    return add_final();
+    while (number_ < options_.steps - 3) KERF_TRY_VOID(add_look());
+    KERF_TRY_VOID(add_tuned(64, 1));
+    KERF_TRY_VOID(add_tuned(128, 4));
+    return confirm();
   }
   std::int64_t best() const { return best_; }
   double seconds() const { return seconds_; }
@@ -172,7 +174,6 @@ class Player {
  private:
   struct Known {
     int level = 0, block = 64, unroll = 1;
-    double speedup = 1;
   };
 
   Status add_start(int level) {
@@ -228,22 +229,26 @@ class Player {
     return finish(failed, {0, 64, 1});
   }
 
-  Status add_tune() {
-    Known next{3, 32 << rng_.integer(0, 4), 1 << rng_.integer(0, 3)};
-    Step step = make("tune", "tune", 3, 64, 1);
+  /// A short look: checked on the smallest shape, timed without baselines, no verdict.
+  Status add_look() {
+    const Known next{3, 32 << rng_.integer(0, 4), 1 << rng_.integer(0, 3)};
+    Step step = make("tune", "look", 3, 64, 1);
     step.tunables = {{"BLOCK", next.block}, {"UNROLL", next.unroll}};
-    step.evaluation.tunables = step.tunables;
-    if (best_ != 0) step.parents = {best_};
-    step.change = fmt::format("BLOCK = {}, UNROLL = {}", next.block, next.unroll);
+    step.change = "a look at other values";
     return finish(step, next);
   }
 
-  Status add_final() {
-    Step step = make("final", "tune", 3, 64, 1);
+  Status add_tuned(int block, int unroll) {
+    Step step = make("tune", "tune", 3, 64, 1);
+    step.tunables = {{"BLOCK", block}, {"UNROLL", unroll}};
+    step.change = fmt::format("BLOCK = {}, UNROLL = {}", block, unroll);
+    return finish(step, {3, block, unroll}, unroll == 4 ? 1.12 : 1);
+  }
+
+  Status confirm() {
+    Step step = make("final", "confirm", 3, 64, 1);
     step.tunables = {{"BLOCK", 128}, {"UNROLL", 4}};
-    step.evaluation.tunables = step.tunables;
-    if (best_ != 0) step.parents = {best_};
-    step.change = "BLOCK = 128, UNROLL = 4";
+    step.change = fmt::format("step {} measured again", best_);
     return finish(step, {3, 128, 4}, 1.12);
   }
 
@@ -319,31 +324,46 @@ class Player {
     return measurement;
   }
 
-  Status finish(Step step, const Known& known, double bonus = 1) {
-    Known settled = known;
-    if (std::holds_alternative<Measurement>(step.evaluation.outcome)) {
-      const Measurement measurement = measure(known, bonus);
-      settled.speedup = measurement.speedup.ratio;
-      step.evaluation.outcome = measurement;
-      step.evaluation.tiers.push_back({"coarse timing", 60});
-      step.evaluation.tiers.push_back({"fine timing", 410});
+  /// What the timed shapes took, and where it belongs; looks have times only.
+  void settle(Step& step, const Known& known, double bonus) {
+    Measurement measurement = measure(known, bonus);
+    step.evaluation.tunables = step.tunables;
+    if (step.operation == "look") {
+      measurement.speedup = {};
+      for (auto& shape : measurement.shapes) shape.baselines.clear(), shape.speedups.clear();
+      step.evaluation.notes = {"short look while tuning, not a verdict"};
+    } else {
       step.cell = {known.level, std::min(3, known.level / 2 + (known.unroll > 2 ? 1 : 0)),
                    known.level == 3 ? 1 + (known.block > 64 ? 1 : 0) : 0};
       step.evaluation.cell = step.cell;
-      Descriptors seen{step.cell,
-                       {{"vector_bytes", known.level >= 2 ? 32 : 4}, {"fma", known.unroll * 8}},
-                       {known.level >= 2 ? "32-byte loads" : "plain", "multiply-adds in one pass",
-                        known.level == 3 ? "rows shared between threads" : "plain"},
-                       "object code"};
+      const Descriptors seen{step.cell,
+                             {{"vector_bytes", known.level >= 2 ? 32 : 4}, {"fma", known.unroll * 8}},
+                             {known.level >= 2 ? "32-byte loads" : "plain", "multiply-adds in one pass",
+                              known.level == 3 ? "rows shared between threads" : "plain"},
+                             "object code"};
       step.descriptors = to_json(seen, sha256_hex(step.source));
     }
+    step.evaluation.outcome = std::move(measurement);
+  }
+
+  Status finish(Step step, const Known& known, double bonus = 1) {
+    if (std::holds_alternative<Measurement>(step.evaluation.outcome)) settle(step, known, bonus);
+    if ((step.stage == "tune" || step.stage == "final") && best_ != 0) step.parents = {best_};
     seconds_ += 0.4 + rng_.uniform();
     step.seconds = seconds_;
-    const Decision decision = archive_.insert({step.number, step.parents, step.evaluation, step.cell});
-    step.kept = decision.kept;
-    step.decision = decision.sentence;
-    known_[step.number] = settled;
-    if (const Elite* best = archive_.best()) best_ = best->step;
+    known_[step.number] = known;
+    if (step.operation == "look") {
+      step.decision = "a short look, not a verdict";
+    } else if (step.stage == "final") {
+      step.decision = "measured again, thoroughly and on fresh data";
+      step.kept = true;
+      best_ = step.number;
+    } else {
+      const Decision decision = archive_.insert({step.number, step.parents, step.evaluation, step.cell});
+      step.kept = decision.kept;
+      step.decision = decision.sentence;
+      if (const Elite* best = archive_.best()) best_ = best->step;
+    }
     return store_.append(step);
   }
 

@@ -57,7 +57,8 @@ std::string describe_losses(const std::map<std::string, std::size_t>& losses) {
 }
 
 std::string loss_of(const Step& step) {
-  if (std::holds_alternative<Measurement>(step.evaluation.outcome)) return "no better than what is kept";
+  if (std::holds_alternative<Measurement>(step.evaluation.outcome))
+    return is_look(step) ? "short looks at tunables" : "no better than what is kept";
   std::string words = outcome_name(step.evaluation.outcome);
   std::replace(words.begin(), words.end(), '_', ' ');
   const std::string gate = outcome_gate(step.evaluation.outcome);
@@ -121,7 +122,9 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
   run.archive = Archive(archive_options(run.facts));
-  for (const Step& step : run.steps) run.archive.insert({step.number, step.parents, step.evaluation, step.cell});
+  for (const Step& step : run.steps)
+    if (!is_look(step) && !is_confirmation(step))
+      run.archive.insert({step.number, step.parents, step.evaluation, step.cell});
   const std::int64_t named = parse_number(run.fact("best_step"));
   if (named >= 1 && named <= static_cast<std::int64_t>(run.steps.size()))
     run.best = named;
@@ -129,6 +132,10 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
     run.best = best->step;
   return run;
 }
+
+bool is_look(const Step& step) { return step.stage == "tune" && step.operation == "look"; }
+
+bool is_confirmation(const Step& step) { return step.stage == "final"; }
 
 const Measurement* measurement_of(const Step& step) { return std::get_if<Measurement>(&step.evaluation.outcome); }
 
@@ -210,7 +217,7 @@ std::vector<TurningPoint> turning_points(const RunView& run) {
   double best = 0;
   for (const Step& step : run.steps) {
     const double speedup = speedup_of(step);
-    if (!(speedup > best)) continue;
+    if (!(speedup > best) || is_confirmation(step)) continue;
     points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});
     best = speedup;
   }

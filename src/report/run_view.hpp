@@ -26,6 +26,11 @@ struct RunView {
 
 Result<RunView> load_run(const std::filesystem::path& folder);
 
+/// Steps of two kinds are not newcomers of the archive: short looks while tuning, which are no verdicts, and finalists
+/// measured again.
+bool is_look(const Step& step);
+bool is_confirmation(const Step& step);
+
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);
 /// Its speedup over the strongest baseline; 0 when it was not timed.
@@ -52,7 +57,7 @@ std::vector<std::int64_t> lineage_of(const RunView& run, std::int64_t number);
 /// Every ancestor of `number` and itself, ascending.
 std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number);
 
-/// A step that was faster than everything before it.
+/// A step of the search that was faster than everything before it (finalists measured again are none).
 struct TurningPoint {
   std::int64_t step = 0;
   double speedup = 0;

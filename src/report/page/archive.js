@@ -21,6 +21,8 @@ function archiveSection() {
   const known = new Map(data.cells.map(entry => [entry.cell.join(), entry]));
   const values = data.cells.map(entry => Math.log(speed(entry.elites[0]))).filter(finite);
   const low = Math.min(...values), high = Math.max(...values);
+  // A finalist that was measured again lives in the archive under its first number.
+  const crowned = data.best && stepOf(data.best).stage === 'final' && stepOf(data.best).parents.length ? stepOf(data.best).parents[0] : data.best;
   const box = h('div', { class: 'cellbox', id: 'cell', 'aria-live': 'polite' }, h('p', { class: 'note' }, 'Choose a cell to see its kernels.'));
   const levels = [0, 1, 2, 3];
   const panel = z => h('figure', { class: 'panel' },
@@ -30,7 +32,7 @@ function archiveSection() {
       const where = `${rows.name} ${r}, ${columns.name} ${c}, ${panels.name} ${z}`;
       if (!entry) return h('button', { class: 'cell', type: 'button', disabled: true, 'aria-label': where + ': empty' });
       const ratio = speed(entry.elites[0]), heat = high > low ? (Math.log(ratio) - low) / (high - low) * 100 : 100;
-      const button = h('button', { class: 'cell full' + (heat > 55 ? ' deep' : '') + (entry.elites.includes(data.best) ? ' winner' : ''), type: 'button', 'aria-pressed': 'false',
+      const button = h('button', { class: 'cell full' + (heat > 55 ? ' deep' : '') + (entry.elites.includes(crowned) ? ' winner' : ''), type: 'button', 'aria-pressed': 'false',
         'data-cell': [r, c, z].join(), 'aria-label': `${where}: ${times(ratio)}, ${entry.elites.length} kernels`, onclick: () => showCell(entry, box, button) }, shortTimes(ratio));
       button.style.setProperty('--heat', String(Math.round(heat)));
       return tipped(button, `${where}\n${times(ratio)}, step ${entry.elites[0]}\n${entry.elites.length} kept`);

@@ -34,6 +34,7 @@ function drawProgress(width) {
   const x = v => left + (width - left - right) * (last > first ? (v - first) / (last - first) : 0.5);
   const base = height - bottom - rug;
   const y = v => top + (base - top) * (1 - Math.log(v / low) / Math.log(high / low));
+  const inside = v => Math.min(base, Math.max(top, y(v)));  // intervals may be wider than the picture
   const parts = [];
   for (const tick of ticksLog(low, high))
     parts.push(svg('line', { class: 'grid', x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
@@ -48,16 +49,17 @@ function drawProgress(width) {
 
   let best = null, line = '', upper = [], lower = [];
   for (const step of timed) {
+    if (step.stage === 'final') continue;  // the same kernels, measured again
     if (best && step.speedup.ratio <= best.speedup.ratio) continue;
     const at = x(along(step));
     line += best ? ` H${at} V${y(step.speedup.ratio)}` : `M${at} ${y(step.speedup.ratio)}`;
-    if (best) { upper.push([at, y(best.speedup.high)]); lower.push([at, y(best.speedup.low)]); }
-    upper.push([at, y(step.speedup.high)]); lower.push([at, y(step.speedup.low)]);
+    if (best) { upper.push([at, inside(best.speedup.high)]); lower.push([at, inside(best.speedup.low)]); }
+    upper.push([at, inside(step.speedup.high)]); lower.push([at, inside(step.speedup.low)]);
     best = step;
   }
   if (best) {
     line += ` H${x(last)}`;
-    upper.push([x(last), y(best.speedup.high)]); lower.push([x(last), y(best.speedup.low)]);
+    upper.push([x(last), inside(best.speedup.high)]); lower.push([x(last), inside(best.speedup.low)]);
     parts.push(svg('path', { class: 'band', d: 'M' + upper.concat(lower.reverse()).map(p => p.join(' ')).join(' L') + 'Z' }));
     parts.push(svg('path', { class: 'best', d: line }));
   }
@@ -73,9 +75,10 @@ function drawProgress(width) {
       parts.push(tipped(svg('rect', { class: 'hit', x: at - 3, y: base + 4, width: 6, height: rug, onclick: () => openDetail(step.n) }), stepTip(step)));
     }
   }
-  if (best) {
-    const at = x(along(best)), near = at > width - 150;
-    parts.push(svg('text', { class: 'label halo', x: near ? at - 10 : at + 10, y: y(best.speedup.ratio) - 10, 'text-anchor': near ? 'end' : 'start' }, times(best.speedup.ratio)));
+  const winner = data.best ? stepOf(data.best) : best;
+  if (winner && winner.speedup) {
+    const at = x(along(winner)), near = at > width - 150;
+    parts.push(svg('text', { class: 'label halo', x: near ? at - 10 : at + 10, y: y(winner.speedup.ratio) - 12, 'text-anchor': near ? 'end' : 'start' }, times(winner.speedup.ratio)));
   }
   return svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img',
     'aria-label': best ? `Best speedup over ${data.steps.length} evaluations, ending at ${times(best.speedup.ratio)}` : 'No kernel was measured' }, parts);
@@ -91,7 +94,7 @@ function progressSection() {
   } }, label);
   const mark = (kind, text) => h('span', {}, h('i', { class: kind }), text);
   const stages = [...new Set(data.steps.filter(s => s.speedup && s.speedup.ratio > 0).map(s => s.stage))].filter(s => ['start', 'search', 'tune', 'final'].includes(s));
-  section('progress', 'Progress', 'Speedup over the strongest baseline, evaluation by evaluation. The line is the best so far with its 95 % interval; each dot is a kernel that passed every check.',
+  section('progress', 'Progress', 'Speedup over the strongest baseline, evaluation by evaluation. The line is the best so far with its 95 % interval; each dot is a kernel that passed every check. Finalists are measured again at the end, thoroughly and on fresh data; the winner is the best of those.',
     h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'Best so far'), h('div', { class: 'switch' }, choice('by evaluation', false), choice('by time', true))), box,
       h('div', { class: 'legend' }, mark('line', 'best so far'), stages.map(s => mark(s, s)), mark('ring', 'measured, not kept'), mark('tick', 'refused'))));
 }

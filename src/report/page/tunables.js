@@ -1,7 +1,12 @@
 function tunablesSection() {
-  const trials = data.steps.filter(s => ['tune', 'final'].includes(s.stage) && s.outcome === 'measured' && s.shapes && s.shapes.length && Object.keys(s.tunables).length);
-  if (!trials.length) return;
-  const winner = data.best ? stepOf(data.best) : trials[0];
+  const tried = data.steps.filter(s => ['tune', 'final'].includes(s.stage) && s.outcome === 'measured' && s.shapes && s.shapes.length && Object.keys(s.tunables).length);
+  if (!tried.length) return;
+  // Tables of different kernels do not mix: the winner's, or else the one that was looked at most.
+  const kind = s => s.name + ' ' + Object.keys(s.tunables).join();
+  const count = k => tried.filter(s => kind(s) === k).length;
+  const winner = data.best ? stepOf(data.best) : tried[0];
+  const chosen = count(kind(winner)) > 1 ? kind(winner) : tried.map(kind).sort((a, b) => count(b) - count(a))[0];
+  const trials = tried.filter(s => kind(s) === chosen);
   const names = [...new Set(trials.flatMap(s => Object.keys(s.tunables)))];
   const shapes = [...new Set(trials.flatMap(s => s.shapes.map(t => t.shape)))];
   const timeOf = (s, shape) => { const t = s.shapes.find(t => t.shape === shape); return t ? t.time.median : NaN; };
@@ -13,7 +18,7 @@ function tunablesSection() {
     h('td', { class: 'r' }, s.speedup && s.speedup.ratio > 0 ? times(s.speedup.ratio) : h('span', { class: 'muted' }, 'looked at')));
   const shown = 25, body = h('tbody', {}, trials.slice(0, shown).map(row));
   const more = trials.length > shown && h('button', { class: 'link', type: 'button', onclick: () => { body.replaceChildren(...trials.map(row)); more.remove(); } }, `Show all ${trials.length}`);
-  section('tunables', 'Tunables', 'Values that were tried in the winning kernel, fastest first; the fastest time of each shape is green.',
+  section('tunables', 'Tunables', 'Values that were tried in ' + trials[0].name + ', fastest first; the fastest time of each shape is green.',
     h('div', { class: 'card' }, h('div', { class: 'scroll' }, h('table', { id: 'tunable-table' },
       h('thead', {}, h('tr', {}, h('th', {}, 'step'), names.map(n => h('th', { class: 'r' }, n)), shapes.map(s => h('th', { class: 'r' }, s)), h('th', { class: 'r' }, 'speedup'))), body)), more || ''));
 }
