@@ -145,7 +145,7 @@ def measure(arguments, torch, task_file):
                           "--json")[-1]
     for kind, function in functions.items():
         timings[kind].append(time_torch(torch, function, sets, device))
-    row.update(outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
+    row.update(message=evaluation.get("message"), outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
                speed_of_light=evaluation.get("speed_of_light"), device=evaluation["device"], shape=shape_name)
     if evaluation["outcome"] == "measured":
         own = evaluation["time_us"]
@@ -163,7 +163,7 @@ def table(rows, target):
     logs = {}
     for row in rows:
         if row["outcome"] != "measured":
-            print(f"| {row['task']} | {row['outcome']} |")
+            print(f"| {row['task']} | {row['outcome']}: {row.get('message')} |")
             continue
         s, sol = row["speedup"], row.get("speed_of_light")
         cells = [row["task"], f"{row['time_us']['median']:.4g} us", f"{s['ratio']:.2f} [{s['low']:.2f}, {s['high']:.2f}]",
@@ -217,7 +217,7 @@ def main():
         rows.append(row)
         with out.open("a") as file:
             file.write(json.dumps(row) + "\n")
-        print(f"{row['task']}: {row['outcome']} {row.get('speedup', {}).get('ratio', 0):.2f}x naive"
+        print(f"{row['task']}: {row['outcome']} {(row.get('speedup') or {}).get('ratio', 0):.2f}x naive"
               + "".join(f", {row[k]['ratio']:.2f}x {k}" for k in ("eager", "compile") if k in row), file=sys.stderr, flush=True)
     if rows:
         table(rows, arguments.target)

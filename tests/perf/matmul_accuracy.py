@@ -18,7 +18,7 @@ import tempfile
 
 def build(folder):
     sources = [str(p) for p in sorted(folder.glob("*.cu")) if "check" not in p.name]
-    header = next(iter(sorted(folder.glob("*.h")) or sorted(folder.glob("*.hpp"))), None)
+    header = next(iter(sorted(folder.glob("*.cuh"))), None)
     library = pathlib.Path(tempfile.mkdtemp()) / "kernel.so"
     subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", "-O3", f"-I{folder}",
                     *sources, "-o", str(library)], check=True)
