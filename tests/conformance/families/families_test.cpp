@@ -18,9 +18,16 @@
 namespace kerf {
 namespace {
 
-constexpr int kRandomGenomes = 2;
-constexpr std::size_t kStarts = 10;
-constexpr std::size_t kSlowCompilerStarts = 4;  // PoCL takes a second per kernel
+/// How many of a task's compositions are tried. With KERF_THOROUGH set, all starts and more random ones.
+struct Extent {
+  std::size_t starts = 6;
+  int random = 1;
+};
+Extent extent_for(const std::string& target, bool on_device) {
+  if (std::getenv("KERF_THOROUGH") != nullptr) return {100, 4};
+  if (target == "opencl") return {2, 0};  // PoCL takes a second per kernel
+  return on_device ? Extent{6, 1} : Extent{4, 0};
+}
 
 /// Targets are started once per test program; what could not be started keeps its reason.
 class Machine {
@@ -57,11 +64,11 @@ Machine& machine() {
   return instance;
 }
 
-std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const std::string& target) {
+std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const Extent& extent) {
   std::vector<synth::Genome> genomes = synthesiser.starts();
-  genomes.resize(std::min(genomes.size(), target == "opencl" ? kSlowCompilerStarts : kStarts));
+  genomes.resize(std::min(genomes.size(), extent.starts));
   Rng rng(7);
-  for (int n = 0; n < (target == "opencl" ? 1 : kRandomGenomes); ++n) genomes.push_back(synthesiser.random(rng));
+  for (int n = 0; n < extent.random; ++n) genomes.push_back(synthesiser.random(rng));
   return genomes;
 }
 
@@ -101,7 +108,7 @@ TEST_P(FamilyConformance, CompositionsPassVerification) {
     judge = *std::move(opened);
   }
   int accepted = 0;
-  for (const synth::Genome& genome : genomes_of(**synthesiser, name)) {
+  for (const synth::Genome& genome : genomes_of(**synthesiser, extent_for(name, on_device))) {
     SCOPED_TRACE((*synthesiser)->describe(genome) + " " + to_json(genome));
     const auto candidate = (*synthesiser)->render(genome);
     ASSERT_TRUE(candidate) << candidate.error().message;
