@@ -345,8 +345,32 @@ void add_weight(const ConvAttr& conv, const ConvShape& shape, const double* x, d
     }
 }
 
+/// One output of a transposed convolution, term by term: only inputs that are there count.
+double exact_output(const ConvAttr& conv, const ConvShape& shape, const double* x, const double* w, std::int64_t image,
+                    std::int64_t group, std::int64_t filter, std::int64_t place) {
+  const std::int64_t taps = element_count(shape.kernel), in_plane = element_count(shape.in);
+  double sum = 0;
+  for (std::int64_t k = 0; k < taps; ++k) {
+    std::int64_t rest_o = place, rest_k = k, i = 0, stride = 1;
+    bool inside = true;
+    for (std::size_t d = shape.rank; d-- > 0; rest_o /= shape.out[d], rest_k /= shape.kernel[d], stride *= shape.in[d]) {
+      const std::int64_t distance =
+          rest_o % shape.out[d] + conv.padding[d] - rest_k % shape.kernel[d] * conv.dilation[d];
+      inside = inside && distance >= 0 && distance % conv.stride[d] == 0 && distance / conv.stride[d] < shape.in[d];
+      i += distance / conv.stride[d] * stride;
+    }
+    if (!inside) continue;
+    for (std::int64_t c = 0; c < shape.in_channels; ++c) {
+      const std::int64_t channel = group * shape.in_channels + c;
+      sum += x[(image * shape.groups * shape.in_channels + channel) * in_plane + i] *
+             w[(channel * shape.out_channels + filter) * taps + k];
+    }
+  }
+  return sum;
+}
+
 /// Around the input of a transposed convolution there is nothing: infinite weights must not meet the zeros that
-/// run_transposed puts there.
+/// run_transposed puts there, nor infinite inputs the zeros that stand in for such weights.
 Status run_transposed_with_specials(const ConvAttr& conv, const ConvShape& shape, const Value& x, const Value& w,
                                     Value& out, Memory& memory, int threads) {
   std::vector<std::int64_t> special;
@@ -356,9 +380,22 @@ Status run_transposed_with_specials(const ConvAttr& conv, const ConvShape& shape
   if (special.empty()) return {};
   KERF_TRY(const Value from, as_lanes(x, memory, threads));
   KERF_TRY(const Value weights, as_lanes(w, memory, threads));
-  for (const std::int64_t tap : special)
-    add_weight(conv, shape, reinterpret_cast<const double*>(from.data),
-               reinterpret_cast<const double*>(weights.data)[tap], tap, reinterpret_cast<double*>(out.writable));
+  const auto* inputs = reinterpret_cast<const double*>(from.data);
+  const auto* all = reinterpret_cast<const double*>(weights.data);
+  auto* results = reinterpret_cast<double*>(out.writable);
+  const std::int64_t taps = element_count(shape.kernel), out_plane = element_count(shape.out);
+  std::set<std::pair<std::int64_t, std::int64_t>> planes;  // group and filter of outputs that such a weight reaches
+  for (const std::int64_t tap : special) {
+    add_weight(conv, shape, inputs, all[tap], tap, results);
+    planes.emplace(tap / taps / shape.out_channels / shape.in_channels, tap / taps % shape.out_channels);
+  }
+  for (const auto& [group, filter] : planes)
+    for (std::int64_t image = 0; image < shape.images; ++image) {
+      double* plane = results + ((image * shape.groups + group) * shape.out_channels + filter) * out_plane;
+      for (std::int64_t place = 0; place < out_plane; ++place)
+        if (std::isnan(plane[place]))
+          plane[place] = exact_output(conv, shape, inputs, all, image, group, filter, place);
+    }
   return {};
 }
 

@@ -222,5 +222,30 @@ TEST(Interpreter, ChainsOfAnyLengthAreEvaluated) {
   EXPECT_EQ(y.as<double>()[1] - y.as<double>()[0], 1);
 }
 
+TEST(Interpreter, InfiniteWeightsOfTransposedConvolutionsMeetOnlyInputsThatAreThere) {
+  Builder builder;
+  const NodeId x = builder.input("x", DType::f64, {Dim(1), Dim(1), Dim(3)});
+  const NodeId w = builder.input("w", DType::f64, {Dim(1), Dim(1), Dim(2)});
+  ConvAttr conv;
+  conv.stride = {2};
+  conv.padding = {0};
+  conv.dilation = {1};
+  conv.output_padding = {1};
+  conv.transposed = true;
+  builder.output("y", builder.conv(x, w, conv).value());
+  const std::vector<HostTensor> inputs{f64_tensor({1, 1, 3}, {1, -kInf, 0}), f64_tensor({1, 1, 2}, {kInf, 2})};
+  const auto result = interpret(builder.take(), inputs, {}, {});
+  ASSERT_TRUE(result) << result.error().message;
+  const auto y = numbers(result->front());  // inputs land at 0, 2, 4 with both weights; place 6 is reached by none
+  ASSERT_EQ(y.size(), 7u);
+  EXPECT_EQ(y[0], kInf);
+  EXPECT_EQ(y[1], 2);
+  EXPECT_EQ(y[2], -kInf);
+  EXPECT_EQ(y[3], -kInf);
+  EXPECT_TRUE(std::isnan(y[4]));  // 0 times infinity
+  EXPECT_EQ(y[5], 0);
+  EXPECT_EQ(y[6], 0);
+}
+
 }  // namespace
 }  // namespace kerf::ir
