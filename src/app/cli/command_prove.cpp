@@ -20,6 +20,7 @@ namespace {
 
 /// What sessions on one device differ by: the A/A runs of docs/results stay below it.
 constexpr double kSessionNoise = 0.05;
+constexpr int kAttempts = 3;
 
 class Progress final : public Observer {
  public:
@@ -94,7 +95,16 @@ Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions
   NullObserver silent;
   Observer& observer = options.json ? static_cast<Observer&>(silent) : progress;
   KERF_TRY(const auto judge, Judge::open(task, tools, judge_options, observer));
-  return judge->evaluate(candidate, tunables, observer);
+  // Other load on the machine makes a kernel look slow, never fast for long: one busy moment does not refute a claim.
+  Evaluation best;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    KERF_TRY(Evaluation fresh, judge->evaluate(candidate, tunables, observer));
+    const auto comparison = exporting::compare(proof.evaluation, fresh, kSessionNoise);
+    if (attempt == 0 || comparison.as_fast || !comparison.right) best = std::move(fresh);
+    if (comparison.holds() || !comparison.right) break;
+    if (attempt + 1 < kAttempts) observer.on_note("slower than claimed; measured again");
+  }
+  return best;
 }
 
 std::string verdict_words(const exporting::Comparison& comparison, const Evaluation& fresh) {
