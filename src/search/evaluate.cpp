@@ -38,14 +38,6 @@ Bindings merged(const Bindings& shape, const Bindings& tunables) {
 /// Faster than the floor by more than this is not measurement noise.
 constexpr double kFloorMargin = 0.8;
 
-/// Rates that cannot be exceeded. What else runs on a host's cores lowers what was measured there, which must not make honest kernels
-/// impossible: such devices get what no processor of today exceeds (bytes/s in all, FLOP/s per core).
-Peaks limits_of(Peaks peaks, const DeviceFacts& facts) {
-  if (!facts.uses_host_cores) return peaks;
-  for (auto& [name, value] : peaks.rates) value = std::max(value, name == "copy" ? 1e12 : 400e9 * std::max(1, facts.compute_units));
-  return peaks;
-}
-
 }  // namespace
 
 Judge::Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options)
@@ -421,7 +413,7 @@ Judge::Stop Judge::judge_floor(const ShapeMeasurement& measured, const ShapeSet&
   if (!peaks_ || !task_.graph) return {};
   const auto cost = ir::cost(*task_.graph, shape.symbols);
   if (!cost) return {};
-  const auto floor = physical_floor_us(*cost, limits_of(*peaks_, tools_.target.device->facts()), tools_.target.device->facts());
+  const auto floor = physical_floor_us(*cost, *peaks_, tools_.target.device->facts());
   if (!floor || measured.time.median >= kFloorMargin * *floor) return {};
   return Stop(Rejected{"floor", fmt::format("{:.3g} us on shape '{}' is below the physical floor of {:.3g} us (bytes that must move over "
                                             "the measured bandwidth): quarantined, not rewarded",

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "app/cli/commands.hpp"
 #include "base/parallel.hpp"
@@ -35,6 +39,29 @@ struct Survey {
   SandboxAbilities sandbox;
 };
 
+/// Share of the cores that was in use during a quarter of a second, 0 to 1; none where the system does not say.
+std::optional<double> busy_share() {
+  const auto sample = []() -> std::optional<std::pair<double, double>> {  // idle and all time so far
+    std::ifstream file("/proc/stat");
+    std::string word;
+    double value = 0, all = 0, idle = 0;
+    if (!(file >> word) || word != "cpu") return std::nullopt;
+    for (int field = 0; field < 8 && file >> value; ++field) {
+      all += value;
+      if (field == 3 || field == 4) idle += value;
+    }
+    return std::pair{idle, all};
+  };
+  const auto before = sample();
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  const auto after = sample();
+  if (!before || !after || after->second <= before->second) return std::nullopt;
+  return 1 - (after->first - before->first) / (after->second - before->second);
+}
+
+/// Peaks of a busy host come out too low, and honest kernels would then be faster than its floor.
+constexpr double kQuiet = 0.15;
+
 Result<Survey> survey(const Environment& environment, const TargetContext& context, bool calibrating,
                       Console& console) {
   Survey result{diagnose(context), {}, {}, sandbox_abilities()};
@@ -47,10 +74,18 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
     Ready ready{name, target->device->facts(), target->language->version(), std::nullopt};
     if (calibrating) {
       console.err << fmt::format("calibrating {} ({}) ...\n", name, printable(ready.facts.name)) << std::flush;
-      KERF_TRY(ready.peaks, calibrate(*target->language, *target->device));
       if (environment.cache.empty())
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
-      KERF_TRY_VOID(save_peaks(environment.cache, ready.facts, *ready.peaks));
+      const auto busy = ready.facts.uses_host_cores ? busy_share() : std::nullopt;
+      if (busy && *busy > kQuiet) {
+        console.err << fmt::format("  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
+                                   "again when they are done\n",
+                                   100 * *busy);
+        ready.peaks = load_peaks(environment.cache, ready.facts);
+      } else {
+        KERF_TRY(ready.peaks, calibrate(*target->language, *target->device));
+        KERF_TRY_VOID(save_peaks(environment.cache, ready.facts, *ready.peaks));
+      }
     } else if (!environment.cache.empty()) {
       ready.peaks = load_peaks(environment.cache, ready.facts);
     }
