@@ -6,11 +6,13 @@
   python3 tests/perf/figures.py --target opencl --no-torch             against the naive kernel only
 
 For each task the search runs first; then the winner is measured again by `kerf eval --no-cache`, between two measurements of PyTorch
-on the same shape in the same minute. PyTorch's inputs rotate over copies that exceed the last-level cache, as Kerf's do. Every ratio is
+on the same shape in the same minute. PyTorch's inputs and results rotate over copies that exceed the last-level cache, as Kerf's do; on
+a CPU a second column has the results dropped at once, so that PyTorch may write to memory that is still in the cache. Every ratio is
 PyTorch's median over Kerf's median, with the interval from the extremes of both; threads are equal on a CPU. Results go to --out
 (JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
 """
 import argparse
+import ctypes
 import json
 import math
 import os
@@ -30,6 +32,9 @@ def run_kerf(kerf, *args, timeout=1800):
     if done.returncode != 0:
         raise RuntimeError(f"kerf {' '.join(map(str, args))}: exit {done.returncode}\n{done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+KINDS = ("eager", "eager, result dropped", "compile")  # what PyTorch is asked for
 
 
 def shape_of(task, target):
@@ -85,29 +90,50 @@ def make_inputs(torch, task, symbols, device, copies):
     return sets
 
 
-def time_torch(torch, function, sets, device, seconds=0.6):
-    """Microseconds per call: median and extremes of the middle 80 %."""
+def keep_pages_mapped():
+    """Asks the C library never to give freed memory back: PyTorch's results then cost no page faults once all blocks were used."""
+    trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
+    library = ctypes.CDLL(None)
+    library.mallopt(trim_threshold, 1 << 30)
+    library.mallopt(mmap_threshold, 1 << 30)
+
+
+def time_torch(torch, function, sets, device, keep_results, seconds=0.6):
+    """Microseconds per call: median and extremes of the middle 80 %.
+
+    `keep_results`: a call's result stays alive until its inputs come round again, so that the next one is written to memory that is not
+    in the cache, as Kerf's outputs are. Otherwise the allocator hands out the block that was just freed, which often is.
+    """
     cuda = device == "cuda"
+    kept = [None] * len(sets)
     with torch.no_grad():
-        for inputs in sets[:2]:
-            function(*inputs)
+        for at, inputs in enumerate(sets * 2 if keep_results else sets[:2]):  # twice: every block was used before
+            slot = at % len(sets)
+            kept[slot] = None
+            result = function(*inputs)
+            kept[slot] = result if keep_results else None
+        del result
         samples, begin, at = [], time.perf_counter(), 0
         flush = torch.empty(1 << 26, device=device) if cuda else None
         while (time.perf_counter() - begin < seconds or len(samples) < 10) and len(samples) < 400:
-            inputs = sets[at % len(sets)]
+            slot = at % len(sets)
+            inputs = sets[slot]
             at += 1
+            kept[slot] = None
             if cuda:
                 flush.zero_()
                 start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
                 start.record()
-                function(*inputs)
+                result = function(*inputs)
                 stop.record()
                 torch.cuda.synchronize()
                 samples.append(start.elapsed_time(stop) * 1e3)
             else:
                 t0 = time.perf_counter()
-                function(*inputs)
+                result = function(*inputs)
                 samples.append((time.perf_counter() - t0) * 1e6)
+            kept[slot] = result if keep_results else None
+            del result
     samples.sort()
     cut = len(samples) // 10
     return {"median": statistics.median(samples), "low": samples[cut], "high": samples[-1 - cut], "samples": len(samples)}
@@ -130,21 +156,23 @@ def measure(arguments, torch, task_file):
     best = next(out.glob("best.*"))
     shape_name, symbols = shape_of(task, arguments.target)
     timings = {}
-    functions = {}
+    functions = {}  # kind: function, whether results are kept
     if torch is not None:
         device = "cuda" if arguments.target == "cuda" else "cpu"
         function = torch_functions(torch)[name]
-        functions["eager"] = function
+        functions["eager"] = (function, True)
+        if device == "cpu":
+            functions["eager, result dropped"] = (function, False)
         if arguments.compile:
-            functions["compile"] = torch.compile(function, dynamic=False)
+            functions["compile"] = (torch.compile(function, dynamic=False), True)
         bytes_each = sum(t.numel() * t.element_size() for t in make_inputs(torch, task, symbols, device, 1)[0])
         copies = max(2, min(16, math.ceil(3e8 / max(1, bytes_each))))
         sets = make_inputs(torch, task, symbols, device, copies)
-        timings = {kind: [time_torch(torch, f, sets, device)] for kind, f in functions.items()}
+        timings = {kind: [time_torch(torch, f, sets, device, keep)] for kind, (f, keep) in functions.items()}
     evaluation = run_kerf(arguments.kerf, "eval", task_file, best, "--target", arguments.target, "--shape", shape_name, "--no-cache",
                           "--json")[-1]
-    for kind, function in functions.items():
-        timings[kind].append(time_torch(torch, function, sets, device))
+    for kind, (function, keep) in functions.items():
+        timings[kind].append(time_torch(torch, function, sets, device, keep))
     row.update(message=evaluation.get("message"), outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
                speed_of_light=evaluation.get("speed_of_light"), device=evaluation["device"], shape=shape_name)
     if evaluation["outcome"] == "measured":
@@ -157,7 +185,7 @@ def measure(arguments, torch, task_file):
 
 
 def table(rows, target):
-    kinds = [kind for kind in ("eager", "compile") if any(kind in row for row in rows)]
+    kinds = [kind for kind in KINDS if any(kind in row for row in rows)]
     print(f"| task | time | vs naive | of floor | {''.join(f'vs PyTorch {k} | ' for k in kinds)}evaluations | seconds |")
     print("|---" * (6 + len(kinds)) + "|")
     logs = {}
@@ -200,6 +228,7 @@ def main():
         import torch
         if arguments.target != "cuda":
             torch.set_num_threads(os.cpu_count())
+            keep_pages_mapped()
     pathlib.Path(arguments.runs).mkdir(parents=True, exist_ok=True)
     out = pathlib.Path(arguments.out or f"{arguments.runs}/{arguments.target}.jsonl")
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
@@ -218,7 +247,7 @@ def main():
         with out.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(f"{row['task']}: {row['outcome']} {(row.get('speedup') or {}).get('ratio', 0):.2f}x naive"
-              + "".join(f", {row[k]['ratio']:.2f}x {k}" for k in ("eager", "compile") if k in row), file=sys.stderr, flush=True)
+              + "".join(f", {row[k]['ratio']:.2f}x {k}" for k in KINDS if k in row), file=sys.stderr, flush=True)
     if rows:
         table(rows, arguments.target)
 
