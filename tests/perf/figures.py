@@ -95,7 +95,7 @@ def keep_pages_mapped():
     trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
     library = ctypes.CDLL(None)
     library.mallopt(trim_threshold, 1 << 30)
-    library.mallopt(mmap_threshold, 1 << 30)
+    library.mallopt(mmap_threshold, 1 << 25)  # the most it takes
 
 
 def time_torch(torch, function, sets, device, keep_results, seconds=0.6):
