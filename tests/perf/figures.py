@@ -107,7 +107,7 @@ def time_torch(torch, function, sets, device, keep_results, seconds=0.6):
     cuda = device == "cuda"
     kept = [None] * len(sets)
     with torch.no_grad():
-        for at, inputs in enumerate(sets * 2 if keep_results else sets[:2]):  # twice: every block was used before
+        for at, inputs in enumerate(sets * 4 if keep_results else sets[:2]):  # until no block is new
             slot = at % len(sets)
             kept[slot] = None
             result = function(*inputs)
