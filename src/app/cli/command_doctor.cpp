@@ -9,6 +9,7 @@
 
 #include "app/cli/commands.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "measure/calibrate.hpp"
 #include "measure/peaks.hpp"
@@ -36,6 +37,7 @@ struct Survey {
   std::vector<Finding> findings;
   std::vector<Ready> ready;
   std::vector<Absent> absent;
+  std::vector<Error> failures;  ///< calibrations that failed; the other targets keep theirs
   SandboxAbilities sandbox;
 };
 
@@ -62,9 +64,16 @@ std::optional<double> busy_share() {
 /// Peaks of a busy host come out too low, and honest kernels would then be faster than its floor.
 constexpr double kQuiet = 0.15;
 
+/// Measures and keeps the peaks of a target's device.
+Result<Peaks> measured_peaks(const Target& target, const Environment& environment) {
+  KERF_TRY(const Peaks peaks, calibrate(*target.language, *target.device));
+  KERF_TRY_VOID(save_peaks(environment.cache, target.device->facts(), peaks));
+  return peaks;
+}
+
 Result<Survey> survey(const Environment& environment, const TargetContext& context, bool calibrating,
                       Console& console) {
-  Survey result{diagnose(context), {}, {}, sandbox_abilities()};
+  Survey result{diagnose(context), {}, {}, {}, sandbox_abilities()};
   for (const auto& name : target_names()) {
     auto target = make_target(name, context);
     if (!target) {
@@ -83,8 +92,11 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
                                    100 * *busy);
         ready.peaks = load_peaks(environment.cache, ready.facts);
       } else {
-        KERF_TRY(ready.peaks, calibrate(*target->language, *target->device));
-        KERF_TRY_VOID(save_peaks(environment.cache, ready.facts, *ready.peaks));
+        const auto peaks = measured_peaks(*target, environment);
+        if (peaks)
+          ready.peaks = *peaks;
+        else
+          result.failures.push_back(peaks.error());
       }
     } else if (!environment.cache.empty()) {
       ready.peaks = load_peaks(environment.cache, ready.facts);
@@ -192,7 +204,10 @@ Status doctor(const DoctorOptions& options, const Environment& environment, Cons
     console.out << to_json(result, environment).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   else
     print(result, environment, console);
-  return {};
+  if (result.failures.empty()) return {};
+  std::vector<std::string> messages;
+  for (const Error& failure : result.failures) messages.push_back(failure.message);
+  return fail(result.failures.front().code, join(messages, "; "));
 }
 
 }  // namespace kerf::cli
