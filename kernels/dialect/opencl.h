@@ -29,8 +29,8 @@ typedef long kerf_index;
 #define kerf_fma(a, b, c) fma(a, b, c)
 #define kerf_max(a, b) ((a) > (b) ? (a) : (b))
 #define kerf_min(a, b) ((a) < (b) ? (a) : (b))
-#define kerf_max_nan(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-#define kerf_min_nan(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+#define kerf_max_nan(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
+#define kerf_min_nan(a, b) (((a) < (b)) | ((a) != (a)) ? (a) : (b))
 
 typedef float4 kerf_f4;
 #define kerf_make4(x, y, z, w) ((float4)(x, y, z, w))
@@ -38,3 +38,12 @@ typedef float4 kerf_f4;
 #define kerf_store4(p, v) (*(__global float4*)(p) = (v))
 #define kerf_load4_once(p) kerf_load4(p)
 #define kerf_store4_once(p, v) kerf_store4(p, v)
+
+// What math.h is made of.
+#define kerf_bits_i(x) as_int(x)
+#define kerf_i_bits(b) as_float(b)
+#define kerf_magnitude(x) fabs(x)
+#define kerf_with_sign(x, y) copysign(x, y)
+
+// Before a loop over neighbours whose iterations do not depend on each other, on devices that are processors.
+#define KERF_SIMD _Pragma("clang loop vectorize(assume_safety)")

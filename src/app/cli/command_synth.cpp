@@ -10,7 +10,9 @@ Status synth(const SynthOptions& options, const Environment& environment, Consol
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();
   const TargetContext context = make_context(environment, *sandbox, 1);
-  KERF_TRY(const Target target, make_target(options.target, context, "", true));
+  auto made = make_target(options.target, context);
+  if (!made) made = make_target(options.target, context, "", true);  // which variants fit also depends on the device
+  KERF_TRY(const Target target, std::move(made));
   const DeviceFacts facts = target.device ? target.device->facts() : DeviceFacts{};
   KERF_TRY(const auto synthesiser, synth::Synthesiser::create(task, target.name, target.language->dialect(), facts));
   const auto starts = synthesiser->starts();

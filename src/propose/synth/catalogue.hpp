@@ -19,7 +19,8 @@ struct Variant {
   std::string text;                         ///< the template
   std::vector<std::string> targets;         ///< "cpu", "opencl", "cuda"
   std::vector<Precision> precisions;        ///< accuracy classes it reaches; empty: all
-  std::vector<std::string> when;            ///< names of filled-in values that must be "1": "A_DIRECT"
+  std::vector<std::string> when;            ///< names of filled-in values that must be "1": "A_DIRECT"; PROCESSOR: the device
+                                            ///< is one
   std::vector<Tunable> tunables;            ///< without prefix; the first value is the default
   std::vector<std::string> requirements;    ///< over $values, $tunables and shape symbols
   std::vector<std::string> scratch;         ///< "$partial = f32[$ROWS, $SPLIT]"

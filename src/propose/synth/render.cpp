@@ -252,8 +252,10 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
   if (medium.options.compute == DType::f64 ||
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.dtype == DType::f64; }))
     text += medium.dialect.f64_prologue;
-  KERF_TRY(const std::string_view layer, built_in_file(medium.header));
-  text += fmt::format("\n{}\n", trim(layer));
+  for (const std::string& file : medium.headers) {
+    KERF_TRY(const std::string_view layer, built_in_file(file));
+    text += fmt::format("\n{}\n", trim(layer));
+  }
   for (const auto& symbol : symbols)
     text += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
   text += codegen::helper_definitions(helpers, medium.dialect, medium.options);

@@ -24,7 +24,7 @@ struct Choice {
 struct Medium {
   codegen::DialectTraits dialect;
   codegen::NaiveOptions options;
-  std::string header;                 ///< the dialect layer's file under kernels/
+  std::vector<std::string> headers;   ///< the dialect layer's files under kernels/, in order
   std::set<std::string> taken;        ///< the task's names: symbols, inputs, outputs
 };
 

@@ -13,10 +13,13 @@ bool reaches(const Variant& variant, Precision precision) {
          std::find(variant.precisions.begin(), variant.precisions.end(), precision) != variant.precisions.end();
 }
 
-bool flags_hold(const Variant& variant, const Filling& filling) {
+/// PROCESSOR is the device's flag, all others are the filling's.
+bool flags_hold(const Variant& variant, const Filling& filling, const Setting& setting) {
   return std::all_of(variant.when.begin(), variant.when.end(), [&](const std::string& flag) {
     const bool negated = flag.starts_with('!');
-    const auto found = filling.values.find(negated ? flag.substr(1) : flag);
+    const std::string name = negated ? flag.substr(1) : flag;
+    if (name == "PROCESSOR") return setting.facts.processor != negated;
+    const auto found = filling.values.find(name);
     return found != filling.values.end() && (found->second == "1") != negated;
   });
 }
@@ -55,7 +58,7 @@ std::vector<Option> Space::options_for(const Partition& partition, const Group& 
     const auto filling = family->fill(group, setting_, hooks);
     if (!filling) continue;
     for (const Variant& variant : variants_) {
-      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *filling)) continue;
+      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *filling, setting_)) continue;
       if (auto defaults = default_parameters(variant, *filling))
         options.push_back({family, &variant, *filling, *std::move(defaults)});
     }

@@ -14,6 +14,15 @@ namespace {
 constexpr int kTries = 24;
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
 
+std::string layer_of(codegen::Dialect dialect) {
+  switch (dialect) {
+    case codegen::Dialect::cpp: return "dialect/cpp.h";
+    case codegen::Dialect::opencl_c: return "dialect/opencl.h";
+    case codegen::Dialect::cuda_cpp: return "dialect/cuda.h";
+  }
+  return {};
+}
+
 std::size_t pick(std::size_t count, Rng& rng) {
   return static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(count) - 1));
 }
@@ -94,14 +103,12 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
     return fail(Errc::invalid_input,
                 fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
                             task.name));
-  Medium medium{codegen::traits(dialect), {}, "", {}};
-  if (dialect == codegen::Dialect::cpp) {
+  Medium medium{codegen::traits(dialect), {}, {layer_of(dialect)}, {}};
+  if (dialect == codegen::Dialect::cpp) medium.dialect.prologue = "";  // the dialect layer includes what is needed
+  if (dialect == codegen::Dialect::cpp || (dialect == codegen::Dialect::opencl_c && facts.processor)) {
     medium.dialect.fast_functions = kFastFunctions;
-    medium.dialect.prologue = "";  // the dialect layer includes what is needed
+    medium.headers.emplace_back("dialect/math.h");
   }
-  medium.header = dialect == codegen::Dialect::cpp        ? "dialect/cpp.h"
-                  : dialect == codegen::Dialect::opencl_c ? "dialect/opencl.h"
-                                                          : "dialect/cuda.h";
   medium.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   for (const auto* list : {&task.inputs, &task.outputs})
     for (const auto& tensor : *list) medium.taken.insert(tensor.name);

@@ -1,6 +1,7 @@
-// The host's vectorisable functions (kernels/dialect/cpp.h) against the C library in double precision.
+// The host's vectorisable functions (kernels/dialect/math.h) against the C library in double precision.
 
 #include "../../../../kernels/dialect/cpp.h"
+#include "../../../../kernels/dialect/math.h"
 
 #include <gtest/gtest.h>
 
