@@ -131,12 +131,23 @@ KERF_FN float kerf_fast_cos(float x) { return std::cos(x); }
 KERF_FN float kerf_fast_tan(float x) { return std::tan(x); }
 KERF_FN float kerf_fast_pow(float x, float y) { return std::pow(x, y); }
 
-#define KERF_LIBRARY_1(name) \
-  KERF_FN double kerf_fast_##name(double x) { return std::name(x); }
-KERF_LIBRARY_1(exp) KERF_LIBRARY_1(exp2) KERF_LIBRARY_1(expm1) KERF_LIBRARY_1(log) KERF_LIBRARY_1(log2) KERF_LIBRARY_1(log1p)
-KERF_LIBRARY_1(tanh) KERF_LIBRARY_1(erf) KERF_LIBRARY_1(sqrt) KERF_LIBRARY_1(fabs) KERF_LIBRARY_1(floor) KERF_LIBRARY_1(ceil)
-KERF_LIBRARY_1(trunc) KERF_LIBRARY_1(rint) KERF_LIBRARY_1(sin) KERF_LIBRARY_1(cos) KERF_LIBRARY_1(tan)
-#undef KERF_LIBRARY_1
+KERF_FN double kerf_fast_exp(double x) { return std::exp(x); }
+KERF_FN double kerf_fast_exp2(double x) { return std::exp2(x); }
+KERF_FN double kerf_fast_expm1(double x) { return std::expm1(x); }
+KERF_FN double kerf_fast_log(double x) { return std::log(x); }
+KERF_FN double kerf_fast_log2(double x) { return std::log2(x); }
+KERF_FN double kerf_fast_log1p(double x) { return std::log1p(x); }
+KERF_FN double kerf_fast_tanh(double x) { return std::tanh(x); }
+KERF_FN double kerf_fast_erf(double x) { return std::erf(x); }
+KERF_FN double kerf_fast_sqrt(double x) { return std::sqrt(x); }
+KERF_FN double kerf_fast_fabs(double x) { return std::fabs(x); }
+KERF_FN double kerf_fast_floor(double x) { return std::floor(x); }
+KERF_FN double kerf_fast_ceil(double x) { return std::ceil(x); }
+KERF_FN double kerf_fast_trunc(double x) { return std::trunc(x); }
+KERF_FN double kerf_fast_rint(double x) { return std::rint(x); }
+KERF_FN double kerf_fast_sin(double x) { return std::sin(x); }
+KERF_FN double kerf_fast_cos(double x) { return std::cos(x); }
+KERF_FN double kerf_fast_tan(double x) { return std::tan(x); }
 KERF_FN double kerf_fast_rsqrt(double x) { return 1.0 / std::sqrt(x); }
 KERF_FN double kerf_fast_sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 KERF_FN double kerf_fast_copysign(double x, double y) { return std::copysign(x, y); }

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "codegen/helpers.hpp"
 #include "propose/synth/template.hpp"
+#include "propose/synth/trim.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -204,6 +205,15 @@ std::string entry(const Partition& partition, const std::vector<Section>& sectio
   return text + "}\n";
 }
 
+Result<std::string> layer_of(const Medium& medium) {
+  std::string text;
+  for (const std::string& file : medium.headers) {
+    KERF_TRY(const std::string_view layer, built_in_file(file));
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", trim(layer));
+  }
+  return text;
+}
+
 }  // namespace
 
 codegen::Plan inside(const codegen::Plan& plan, const Group& group) {
@@ -252,17 +262,16 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
   if (medium.options.compute == DType::f64 ||
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.dtype == DType::f64; }))
     text += medium.dialect.f64_prologue;
-  for (const std::string& file : medium.headers) {
-    KERF_TRY(const std::string_view layer, built_in_file(file));
-    text += fmt::format("\n{}\n", trim(layer));
-  }
+  std::string code;
   for (const auto& symbol : symbols)
-    text += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
-  text += codegen::helper_definitions(helpers, medium.dialect, medium.options);
+    code += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
+  code += codegen::helper_definitions(helpers, medium.dialect, medium.options);
   for (const Section& section : sections)
-    text += fmt::format("\n// ---- {}\n{}{}", section.title, section.hooks, section.code);
-  if (medium.dialect.host_entry) text += "\n" + entry(partition, sections, medium);
-  return parse_candidate(name, std::move(text));
+    code += fmt::format("\n// ---- {}\n{}{}", section.title, section.hooks, section.code);
+  if (medium.dialect.host_entry) code += "\n" + entry(partition, sections, medium);
+  KERF_TRY(const std::string layer, layer_of(medium));
+  text += fmt::format("\n{}\n", trim(used_part(layer, code)));
+  return parse_candidate(name, text + code);
 }
 
 }  // namespace kerf::synth
