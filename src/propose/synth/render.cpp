@@ -267,7 +267,8 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
     code += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
   code += codegen::helper_definitions(helpers, medium.dialect, medium.options);
   for (const Section& section : sections)
-    code += fmt::format("\n// ---- {}\n{}{}", section.title, section.hooks, section.code);
+    code += fmt::format("\n// ---- {}\n{}{}", section.title,
+                        used_part(section.hooks, section.code), section.code);
   if (medium.dialect.host_entry) code += "\n" + entry(partition, sections, medium);
   KERF_TRY(const std::string layer, layer_of(medium));
   text += fmt::format("\n{}\n", trim(used_part(layer, code)));

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "propose/synth/built_in_files.hpp"
+#include "propose/synth/catalogue.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -64,7 +64,7 @@ TEST(UsedPart, KnowsTypesMacrosAndContinuedLines) {
 
 // Names that are pasted together could not be found.
 TEST(UsedPart, TheDialectsPasteNoNames) {
-  for (const char* file : {"dialect/cpp.h", "dialect/opencl.h", "dialect/cuda.h"}) {
+  for (const char* file : {"dialect/cpp.h", "dialect/opencl.h", "dialect/cuda.h", "dialect/math.h"}) {
     const auto text = built_in_file(file);
     ASSERT_TRUE(text) << text.error().message;
     EXPECT_EQ(text->find("##"), std::string_view::npos) << file;
