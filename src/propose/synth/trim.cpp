@@ -89,14 +89,15 @@ class Reader {
       return;
     }
     declaration_ += line + "\n";
-    const bool directive = code.starts_with('#');
+    const bool directive = code.starts_with('#') || continued_;
+    continued_ = directive && code.ends_with('\\');
     if (directive) {
       if (code.starts_with("#if")) ++conditions_;
       if (code.starts_with("#endif")) --conditions_;
     } else {
       for (const char c : code) brackets_ += (c == '{' || c == '(') - (c == '}' || c == ')');
     }
-    const bool ends = directive ? !code.ends_with('\\') : code.ends_with(';') || code.ends_with('}');
+    const bool ends = directive ? !continued_ : code.ends_with(';') || code.ends_with('}');
     if (ends && conditions_ == 0 && brackets_ == 0) close();
   }
 
@@ -113,7 +114,7 @@ class Reader {
   std::vector<Item> items_;
   std::string comment_, declaration_;
   int conditions_ = 0, brackets_ = 0;
-  bool spaced_ = false;
+  bool spaced_ = false, continued_ = false;
 };
 
 }  // namespace
