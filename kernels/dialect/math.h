@@ -78,7 +78,7 @@ KERF_FN float kerf_log_tail(float f) {
 /// What a logarithm is outside of the positive numbers, where `value` has no meaning.
 KERF_FN float kerf_log_edges(float x, float value) {
   const float edge = x == 0.0f ? -KERF_INFINITY : (x > 0.0f ? x : KERF_NAN);
-  return (x > 0.0f) & (x < KERF_INFINITY) ? value : edge;
+  return ((x > 0.0f) & (x < KERF_INFINITY)) ? value : edge;
 }
 
 KERF_FN float kerf_fast_log(float x) {

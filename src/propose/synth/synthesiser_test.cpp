@@ -124,6 +124,26 @@ TEST(Synthesiser, ParametersBecomeDefaultsOfTunables) {
   EXPECT_GT(seen, 0);
 }
 
+TEST(Synthesiser, ProcessorsGetTheirOwnKernelsFirstAndGpusNever) {
+  const Task task = task_of("y = softmax(exp(x), axis=-1)", {tensor("x", "f32[m, n]")}, {{"m", 64}, {"n", 96}});
+  for (const bool processor : {false, true}) {
+    DeviceFacts facts;
+    facts.processor = processor;
+    const auto made = Synthesiser::create(task, "opencl", codegen::Dialect::opencl_c, facts);
+    ASSERT_TRUE(made) << made.error().message;
+    const std::vector<Genome> starts = (*made)->starts();
+    const auto candidate = (*made)->render(starts.front());
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    EXPECT_EQ((*made)->describe(starts.front()), processor ? "row/item_rows" : "row/block");
+    EXPECT_EQ(candidate->source.find("kerf_fast_exp(") != std::string::npos, processor);
+    for (const Genome& genome : starts)
+      if (!processor) {
+        EXPECT_EQ((*made)->describe(genome).find("item_"), std::string::npos);
+        EXPECT_EQ((*made)->describe(genome).find("pointwise/lines"), std::string::npos);
+      }
+  }
+}
+
 TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
   const Task task = task_of("y = exp(item) + g0_main + BLOCK * G0_CHUNK",
                             {tensor("item", "f32[i]"), tensor("g0_main", "f32[i]"), tensor("BLOCK", "f32[i]"),

@@ -29,12 +29,12 @@ class Column final : public Family {
       if (!fast[d] && !program->domain.reduced[d]) out = out * program->domain.shape[d];
     filling.extents["OUT"] = out.to_string();
     filling.values["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    if (setting.target == "cpu") {
+    const bool host = setting.target == "cpu";
+    if (!host) gpu(filling, *program, group, hooks);
+    if (host || setting.facts.processor) {
       const RowCode code = write_row_code(*program, group, {"t_", false, Keep::nothing, true}, hooks);
-      filling.values["JOINS"] = join_functions(code, hooks, false);
+      filling.values[host ? "JOINS" : "ITEM_JOINS"] = join_functions(code, hooks, false);
       set_tile_passes(filling, code, *program, hooks);
-    } else {
-      gpu(filling, *program, group, hooks);
     }
     return filling;
   }

@@ -2,7 +2,8 @@
 //
 // Fits row programs (row_program.hpp) whose columns are neighbours in memory. Extents: ROWS, COLS, RUN. PER_ELEMENT
 // says whether the output has an element per column; FEW_ROWS whether rows must be split to fill the device; SLOTS how
-// many values per column are kept between passes. row_text.hpp tells the rest.
+// many values per column are kept between passes. row_text.hpp tells the rest. On OpenCL devices that are processors
+// the host's values are there too, as ITEM_<name>.
 
 #include <algorithm>
 
@@ -29,10 +30,16 @@ class Row final : public Family {
     set_row_extents(*program, filling);
     filling.values["PER_ELEMENT"] = program->per_element ? "1" : "0";
     filling.values["FEW_ROWS"] = few_rows(filling, setting) ? "1" : "0";
-    if (setting.target == "cpu")
-      host(filling, *program, group, hooks);
-    else
-      gpu(filling, *program, group, hooks);
+    if (setting.target == "cpu") {
+      host(filling, *program, group, hooks, "");
+      return filling;
+    }
+    gpu(filling, *program, group, hooks);
+    if (setting.facts.processor) {
+      Filling items;
+      host(items, *program, group, hooks, "item_");
+      for (auto& [name, value] : items.values) filling.values["ITEM_" + name] = std::move(value);
+    }
     return filling;
   }
 
@@ -69,16 +76,19 @@ class Row final : public Family {
     set_split_values(filling, ranges);
   }
 
-  static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
-    const RowCode kept = write_row_code(program, group, {"k_", false, Keep::expensive, false, true}, hooks);
-    const RowCode plain = write_row_code(program, group, {.prefix = "r_", .majors = true, .pairs = true}, hooks);
+  /// `start`: of the names of hooks.
+  static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks,
+                   const std::string& start) {
+    const std::string keeping = start + "k_", ranges = start + "r_";
+    const RowCode kept = write_row_code(program, group, {keeping, false, Keep::expensive, false, true}, hooks);
+    const RowCode plain = write_row_code(program, group, {.prefix = ranges, .majors = true, .pairs = true}, hooks);
     filling.values["JOINS"] = join_functions(kept, hooks, false);
     filling.values["RANGE_JOINS"] = join_functions(plain, hooks, false);
-    set_host_passes(filling, kept, program, hooks, "k_", "_KEEP");
-    set_host_passes(filling, plain, program, hooks, "r_", "");
+    set_host_passes(filling, kept, program, hooks, keeping, "_KEEP");
+    set_host_passes(filling, plain, program, hooks, ranges, "");
     std::string slots;
     for (std::size_t s = 0; s < kept.slot_types.size(); ++s)
-      slots += "    alignas(64) " + kept.slot_types[s] + " kerf_k" + std::to_string(s) + "[$COLS];\n";
+      slots += "    " + kept.slot_types[s] + " kerf_k" + std::to_string(s) + "[$COLS] __attribute__((aligned(64)));\n";
     filling.values["SLOTS_HERE"] = slots;
     filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
     filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";

@@ -26,7 +26,8 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
                       HookWriter& hooks);
 
 /// Host code: functions $pass_0($args, kerf_row, begin, end, ...) and $last(...) over ranges of columns (FUNCTIONS),
-/// their calls for a whole row (ROW_CALLS) and for rows in parts (PART_CALLS).
+/// their calls for a whole row (ROW_CALLS) and for rows in parts (PART_CALLS); for kernels with a part of a row each,
+/// PART_0 and so on per pass, through scratch, and PART_LAST.
 void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
                      const std::string& prefix, const std::string& suffix);
 

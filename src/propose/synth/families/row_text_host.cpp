@@ -1,5 +1,5 @@
-// Row programs in C++: a function per pass over a range of columns of one row, with as many partial results as vectors
-// have lanes.
+// Row programs in C++ and, for devices that are processors, in OpenCL C: a function per pass over a range of columns of
+// one row, with as many partial results as vectors have lanes.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ Known known_before(const RowCode& code, std::size_t pass) {
 
 constexpr std::string_view kPass =
     R"(static {T} $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}) {{
-  constexpr int W = $LANES;
+  enum {{ W = $LANES }};
   {T} total = {identity};
   for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major)
   for (kerf_index start = kerf_max(begin, kerf_major * $RUN), limit = kerf_min(end, (kerf_major + 1) * $RUN); start < limit; start += W * 256) {{
@@ -42,13 +42,13 @@ constexpr std::string_view kPass =
     for (int l = 0; l < W; ++l) lanes[l] = {identity};
     kerf_index c = start;
     for (; c + W <= stop; c += W) {{
-#pragma omp simd
+KERF_SIMD
       for (int l = 0; l < W; ++l) {{
         const kerf_index kerf_col = c + l;
 {body}      }}
     }}
     const int rest = (int)(stop - c);
-#pragma omp simd
+KERF_SIMD
     for (int l = 0; l < rest; ++l) {{
       const kerf_index kerf_col = c + l;
 {body}    }}
@@ -62,9 +62,10 @@ constexpr std::string_view kPass =
 
 /// Each lane looks for itself; positions are relative to `start`, so that they are as wide as the values.
 constexpr std::string_view kFind =
-    R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}& best, kerf_index& where) {{
-  constexpr int W = $LANES;
-  best = {identity}, where = -1;
+    R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}* best, kerf_index* where) {{
+  enum {{ W = $LANES }};
+  {T} found = {identity};
+  kerf_index place = -1;
   for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major)
   for (kerf_index start = kerf_max(begin, kerf_major * $RUN), limit = kerf_min(end, (kerf_major + 1) * $RUN); start < limit; start += W * 4096) {{
     const kerf_index stop = start + W * 4096 < limit ? start + W * 4096 : limit;
@@ -74,20 +75,22 @@ constexpr std::string_view kFind =
     kerf_index c = start;
     for (; c + W <= stop; c += W) {{
       const int from = (int)(c - start);
-#pragma omp simd
+KERF_SIMD
       for (int l = 0; l < W; ++l) {{
         const kerf_index kerf_col = c + l;
 {body}      }}
     }}
     const int rest = (int)(stop - c), from = (int)(c - start);
-#pragma omp simd
+KERF_SIMD
     for (int l = 0; l < rest; ++l) {{
       const kerf_index kerf_col = c + l;
 {body}    }}
-    for (int l = 0; l < W; ++l)
-      if (const kerf_index at = places[l] < 0 ? -1 : start + places[l]; $better_{k}(lanes[l], at, best, where))
-        best = lanes[l], where = at;
+    for (int l = 0; l < W; ++l) {{
+      const kerf_index at = places[l] < 0 ? -1 : start + places[l];
+      if ($better_{k}(lanes[l], at, found, place)) found = lanes[l], place = at;
+    }}
   }}
+  *best = found, *where = place;
 }}
 )";
 
@@ -134,19 +137,48 @@ std::string gather_parts(const RowResult& result, std::size_t k, const HookWrite
              k);
 }
 
+/// The same from the scratch of kernels that have a part of a row each.
+std::string gather_scratch(const RowResult& result, std::size_t k, const HookWriter& hooks) {
+  const std::string loop = "for (int p = 0; p < $PARTS; ++p) {\n  const kerf_index at = kerf_row * $PARTS + p;\n";
+  if (result.pair != Pair::none)
+    return declare_pair(result, k) + loop +
+           fmt::format(R"(  const kerf_index left = $COLS - p * $span, have = left < $span ? left : $span;
+  if (have > 0) $merge_{0}(&kerf_a{0}, &kerf_a{0}m, &kerf_a{0}n, $partial_{0}[at], $more_{0}[at], ({1})have);
+}}
+)",
+                       k, result.type);
+  const std::string text = fmt::format("{} kerf_a{} = {};\n", state_type(result), k, identity_text(result, hooks));
+  if (!finds_index(result))
+    return text + loop + fmt::format("  kerf_a{0} = $join_{0}(kerf_a{0}, $partial_{0}[at]);\n}}\n", k);
+  return text + fmt::format("kerf_index kerf_a{}i = -1;\n", k) + loop +
+         fmt::format(
+             "  if ($better_{0}($partial_{0}[at], $where_{0}[at], kerf_a{0}, kerf_a{0}i)) kerf_a{0} = "
+             "$partial_{0}[at], "
+             "kerf_a{0}i = $where_{0}[at];\n}}\n",
+             k);
+}
+
+std::string save_scratch(const RowResult& result, std::size_t k) {
+  std::string text = fmt::format("$partial_{0}[job] = kerf_a{0};\n", k);
+  if (result.pair != Pair::none) text += fmt::format("$more_{0}[job] = kerf_a{0}m;\n", k);
+  if (finds_index(result)) text += fmt::format("$where_{0}[job] = kerf_a{0}i;\n", k);
+  return text;
+}
+
 /// Calls pass k on [begin, end) and leaves its state in kerf_a<k> (and kerf_a<k>i).
 std::string call_pass(const RowCode& code, std::size_t k, const std::string& suffix) {
   const RowResult& result = code.results[k];
   const std::string known = known_before(code, k).arguments;
   if (result.pair != Pair::none)
     return declare_pair(result, k) +
-           fmt::format("$pass_{0}{1}($args, kerf_row, begin, end{2}, kerf_a{0}, kerf_a{0}m, kerf_a{0}n);\n", k, suffix,
-                       known);
+           fmt::format("$pass_{0}{1}($args, kerf_row, begin, end{2}, &kerf_a{0}, &kerf_a{0}m, &kerf_a{0}n);\n", k,
+                       suffix, known);
   if (!finds_index(result))
     return fmt::format("const {} kerf_a{} = $pass_{}{}($args, kerf_row, begin, end{});\n", result.type, k, k, suffix,
                        known);
   return fmt::format(
-      "{0} kerf_a{1};\nkerf_index kerf_a{1}i;\n$pass_{1}{2}($args, kerf_row, begin, end{3}, kerf_a{1}, kerf_a{1}i);\n",
+      "{0} kerf_a{1};\nkerf_index kerf_a{1}i;\n$pass_{1}{2}($args, kerf_row, begin, end{3}, &kerf_a{1}, "
+      "&kerf_a{1}i);\n",
       result.term_type, k, suffix, known);
 }
 
@@ -185,7 +217,7 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
         R"(static void $last{}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{}) {{
   for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major) {{
     const kerf_index start = kerf_max(begin, kerf_major * $RUN), stop = kerf_min(end, (kerf_major + 1) * $RUN);
-#pragma omp simd
+KERF_SIMD
     for (kerf_index kerf_col = start; kerf_col < stop; ++kerf_col) {{
 {}      ${}put($args, kerf_row, kerf_col, kerf_major, {});
     }}
@@ -213,6 +245,13 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
     parts += jobs + indent(gathered + end, 2) + "}\n";
   else
     parts += "for (kerf_index kerf_row = 0; kerf_row < $ROWS; ++kerf_row) {\n" + indent(gathered + end, 2) + "}\n";
+  std::string known_parts = code.before;
+  for (std::size_t k = 0; k < last; ++k) {
+    filling.values[fmt::format("PART_{}{}", k, suffix)] =
+        indent(known_parts + call_pass(code, k, suffix) + save_scratch(code.results[k], k), 2);
+    known_parts += gather_scratch(code.results[k], k, hooks) + conclude(code, k);
+  }
+  filling.values["PART_LAST" + suffix] = indent(known_parts + end, 2);
   filling.values["FUNCTIONS" + suffix] = functions;
   filling.values["ROW_CALLS" + suffix] = indent(row + end, 4);
   filling.values["PART_CALLS" + suffix] = indent(parts, 2);

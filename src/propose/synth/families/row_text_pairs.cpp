@@ -103,9 +103,9 @@ constexpr std::string_view kAllPair =
 )";
 
 constexpr std::string_view kHostPair =
-    R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}& first, {T}& second, {T}& count) {{
-  constexpr int W = $LANES;
-  first = 0, second = 0, count = 0;
+    R"(static void $pass_{k}{x}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{known}, {T}* first, {T}* second, {T}* count) {{
+  enum {{ W = $LANES }};
+  {T} one = 0, two = 0, seen = 0;
   for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major)
   for (kerf_index start = kerf_max(begin, kerf_major * $RUN), limit = kerf_min(end, (kerf_major + 1) * $RUN); start < limit; start += W * 64) {{
     const kerf_index stop = start + W * 64 < limit ? start + W * 64 : limit;
@@ -114,17 +114,19 @@ constexpr std::string_view kHostPair =
     for (int l = 0; l < W; ++l) lanes[l] = {start};
     kerf_index c = start;
     for (; c + W <= stop; c += W) {{
-#pragma omp simd
+KERF_SIMD
       for (int l = 0; l < W; ++l) {{
         const kerf_index kerf_col = c + l;
-{values}        lanes[l] = {one};
+{values}        const {T} kerf_t = {term};
+        lanes[l] = {one};
       }}
     }}
     const int rest = (int)(stop - c);
-#pragma omp simd
+KERF_SIMD
     for (int l = 0; l < rest; ++l) {{
       const kerf_index kerf_col = c + l;
-{values}      lanes[l] = {one};
+{values}      const {T} kerf_t = {term};
+      lanes[l] = {one};
     }}
     for (int h = W / 2; h > 0; h /= 2)
       for (int l = 0; l < h; ++l) lanes[l] = {join};
@@ -134,14 +136,14 @@ constexpr std::string_view kHostPair =
     for (int l = 0; l < W; ++l) lanes[l] = 0;
     if ({worth}) {{
       for (c = start; c + W <= stop; c += W) {{
-#pragma omp simd
+KERF_SIMD
         for (int l = 0; l < W; ++l) {{
           const kerf_index kerf_col = c + l;
 {values}          const {T} off = ({term}) - centre;
           lanes[l] += {two};
         }}
       }}
-#pragma omp simd
+KERF_SIMD
       for (int l = 0; l < rest; ++l) {{
         const kerf_index kerf_col = c + l;
 {values}        const {T} off = ({term}) - centre;
@@ -151,8 +153,9 @@ constexpr std::string_view kHostPair =
         for (int l = 0; l < h; ++l) lanes[l] += lanes[l + h];
       more = lanes[0];
     }}
-    $merge_{k}(&first, &second, &count, got, more, have);
+    $merge_{k}(&one, &two, &seen, got, more, have);
   }}
+  *first = one, *second = two, *count = seen;
 }}
 )";
 
@@ -214,9 +217,9 @@ std::string host_pair(const RowResult& result, std::size_t k, const PassCode& pa
   return fmt::format(
       fmt::runtime(kHostPair), arg("k", k), arg("x", suffix), arg("T", result.type), arg("known", known),
       arg("values", indent(pass.values, 8)), arg("term", pass.term), arg("start", moments ? "0" : "-KERF_INFINITY"),
-      arg("one", fmt::format(fmt::runtime(moments ? "lanes[l] + ({})" : "kerf_max_nan(lanes[l], ({}))"), pass.term)),
+      arg("one", moments ? "lanes[l] + kerf_t" : "kerf_max_nan(lanes[l], kerf_t)"),
       arg("join", moments ? "lanes[l] + lanes[l + h]" : "kerf_max_nan(lanes[l], lanes[l + h])"),
-      arg("centre", moments ? "got / have" : "got"), arg("worth", moments ? "true" : "got != -KERF_INFINITY"),
+      arg("centre", moments ? "got / have" : "got"), arg("worth", moments ? "1" : "got != -KERF_INFINITY"),
       arg("two", moments ? std::string("off * off") : exponential(result, hooks) + "(off)"));
 }
 

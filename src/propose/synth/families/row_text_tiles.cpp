@@ -1,4 +1,5 @@
-// Row programs in C++ when neighbours in memory are neighbours along the rows: many rows at once, one per lane.
+// Row programs in C++ and, for devices that are processors, in OpenCL C when neighbours in memory are neighbours along
+// the rows: many rows at once, one per lane.
 
 #include <fmt/format.h>
 
@@ -8,8 +9,8 @@ namespace kerf::synth {
 namespace {
 
 std::string over_rows(const std::string& statements) {
-  return "#pragma omp simd\nfor (int l = 0; l < n; ++l) {\n  const kerf_index kerf_in = from + l;\n" +
-         indent(statements, 2) + "}\n";
+  return "KERF_SIMD\nfor (int l = 0; l < n; ++l) {\n  const kerf_index kerf_in = from + l;\n" + indent(statements, 2) +
+         "}\n";
 }
 
 std::string truth_or_value(const PassCode& pass, const RowResult& result) {
