@@ -5,6 +5,8 @@
 // many values per column are kept between passes. row_text.hpp tells the rest. On OpenCL devices that are processors
 // the host's values are there too, as ITEM_<name>.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "propose/synth/families/families.hpp"
@@ -76,6 +78,14 @@ class Row final : public Family {
     set_split_values(filling, ranges);
   }
 
+  /// Where the floats of columns from kerf_col on are stored; "" when there are none.
+  static std::string streamed_address(const RowProgram& program, const Group& group, HookWriter& hooks) {
+    const codegen::Buffer& out = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
+    const bool floats = out.dtype == DType::f32 && hooks.type_name(group.root) == "float";
+    if (!program.per_element || !floats) return {};
+    return fmt::format("{} + ({})", out.parameter, root_address(program, group, hooks));
+  }
+
   /// `start`: of the names of hooks.
   static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks,
                    const std::string& start) {
@@ -84,8 +94,10 @@ class Row final : public Family {
     const RowCode plain = write_row_code(program, group, {.prefix = ranges, .majors = true, .pairs = true}, hooks);
     filling.values["JOINS"] = join_functions(kept, hooks, false);
     filling.values["RANGE_JOINS"] = join_functions(plain, hooks, false);
-    set_host_passes(filling, kept, program, hooks, keeping, "_KEEP");
-    set_host_passes(filling, plain, program, hooks, ranges, "");
+    const std::string streamed = hooks.dialect().host_entry ? streamed_address(program, group, hooks) : "";
+    filling.values["STREAMS"] = streamed.empty() ? "0" : "1";
+    set_host_passes(filling, kept, program, hooks, keeping, "_KEEP", streamed);
+    set_host_passes(filling, plain, program, hooks, ranges, "", streamed);
     std::string slots;
     for (std::size_t s = 0; s < kept.slot_types.size(); ++s)
       slots += "    " + kept.slot_types[s] + " kerf_k" + std::to_string(s) + "[$COLS] __attribute__((aligned(64)));\n";

@@ -27,9 +27,10 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
 
 /// Host code: functions $pass_0($args, kerf_row, begin, end, ...) and $last(...) over ranges of columns (FUNCTIONS),
 /// their calls for a whole row (ROW_CALLS) and for rows in parts (PART_CALLS); for kernels with a part of a row each,
-/// PART_0 and so on per pass, through scratch, and PART_LAST.
+/// PART_0 and so on per pass, through scratch, and PART_LAST. `streamed`: where floats from kerf_col on are stored when
+/// they may pass the cache (where $STREAM is 1), else "".
 void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
-                     const std::string& prefix, const std::string& suffix);
+                     const std::string& prefix, const std::string& suffix, const std::string& streamed);
 
 /// Host code for many rows at once: TILE_BODY, the rows kerf_in = from + l, l < n, of kerf_out.
 void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks);

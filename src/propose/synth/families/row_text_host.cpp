@@ -191,10 +191,48 @@ std::string conclude(const RowCode& code, std::size_t k) {
   return fmt::format("const {} kerf_s{} = {};\n", result.type, k, value) + code.passes[k].scalars;
 }
 
+/// The function that finishes the columns of a range. `streamed`: where columns from kerf_col on are stored, when they
+/// may pass the cache.
+std::string last_pass(const PassCode& finish, const Known& known, const std::string& prefix, const std::string& suffix,
+                      const std::string& streamed) {
+  std::string stream, flush;
+  if (!streamed.empty()) {
+    stream = fmt::format(R"(    if ($STREAM) {{
+      for (kerf_index from = start; from < stop; from += 1024) {{
+        alignas(64) float y[1024];
+        const int count = stop - from < 1024 ? (int)(stop - from) : 1024;
+KERF_SIMD
+        for (int i = 0; i < count; ++i) {{
+          const kerf_index kerf_col = from + i;
+{}          y[i] = {};
+        }}
+        const kerf_index kerf_col = from;
+        kerf_stream({}, y, count);
+      }}
+      continue;
+    }}
+)",
+                         indent(finish.values, 10), finish.term, streamed);
+    flush = "  if ($STREAM) kerf_stream_end();\n";
+  }
+  return fmt::format(
+      R"(static void $last{}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{}) {{
+  for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major) {{
+    const kerf_index start = kerf_max(begin, kerf_major * $RUN), stop = kerf_min(end, (kerf_major + 1) * $RUN);
+{}KERF_SIMD
+    for (kerf_index kerf_col = start; kerf_col < stop; ++kerf_col) {{
+{}      ${}put($args, kerf_row, kerf_col, kerf_major, {});
+    }}
+  }}
+{}}}
+)",
+      suffix, known.parameters, stream, indent(finish.values, 6), prefix, finish.term, flush);
+}
+
 }  // namespace
 
 void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
-                     const std::string& prefix, const std::string& suffix) {
+                     const std::string& prefix, const std::string& suffix, const std::string& streamed) {
   using fmt::arg;
   std::string functions;
   for (std::size_t k = 0; k < code.results.size(); ++k) {
@@ -212,19 +250,7 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
   const std::size_t last = code.results.size();
   const PassCode& finish = code.passes.back();
   const Known known = known_before(code, last);
-  if (program.per_element)
-    functions += fmt::format(
-        R"(static void $last{}($params, kerf_index kerf_row, kerf_index begin, kerf_index end{}) {{
-  for (kerf_index kerf_major = begin / $RUN; kerf_major * $RUN < end; ++kerf_major) {{
-    const kerf_index start = kerf_max(begin, kerf_major * $RUN), stop = kerf_min(end, (kerf_major + 1) * $RUN);
-KERF_SIMD
-    for (kerf_index kerf_col = start; kerf_col < stop; ++kerf_col) {{
-{}      ${}put($args, kerf_row, kerf_col, kerf_major, {});
-    }}
-  }}
-}}
-)",
-        suffix, known.parameters, indent(finish.values, 6), prefix, finish.term);
+  if (program.per_element) functions += last_pass(finish, known, prefix, suffix, streamed);
   const std::string end = program.per_element
                               ? fmt::format("$last{}($args, kerf_row, begin, end{});\n", suffix, known.arguments)
                               : fmt::format("${}put($args, kerf_row, {});\n", prefix, finish.term);
