@@ -100,7 +100,7 @@ Result<CompileOutcome> Judge::build(const Candidate& candidate, const Bindings& 
 void Judge::prefetch(const Candidate& candidate, const Bindings& tunables) {
   for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
     std::shared_lock quiet(quiet_, std::defer_lock);
-    if (tools_.target.device->facts().uses_host_cores) quiet.lock();
+    if (tools_.target.device->facts().processor) quiet.lock();
     const auto outcome = build(candidate, tunables, shape);
     if (!outcome || std::holds_alternative<CompileFailed>(*outcome)) return;  // evaluate() will report it
   }
@@ -318,7 +318,7 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (auto* outcome = std::get_if<Outcome>(&loaded)) return Stop(std::move(*outcome));
   std::vector<TimedKernel> kernels{{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape], {}}};
   Stop reload_failed;
-  if (tools_.target.device->facts().uses_host_cores)
+  if (tools_.target.device->facts().processor)
     kernels[0].reload = [&]() -> Result<KernelHandle> {
       if (trial.handles[shape]) context.bench().unload(*trial.handles[shape]);
       trial.handles[shape].reset();

@@ -85,7 +85,7 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
       console.err << fmt::format("calibrating {} ({}) ...\n", name, printable(ready.facts.name)) << std::flush;
       if (environment.cache.empty())
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
-      const auto busy = ready.facts.uses_host_cores ? busy_share() : std::nullopt;
+      const auto busy = ready.facts.processor ? busy_share() : std::nullopt;
       if (busy && *busy > kQuiet) {
         console.err << fmt::format("  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
                                    "again when they are done\n",

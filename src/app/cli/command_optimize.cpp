@@ -119,7 +119,7 @@ Result<Outcomes> search(Run& run, const OptimizeOptions& options, const Environm
   judge.cache = environment.cache;
   judge.use_evaluation_cache = false;  // a run's figures are its own
   SearchOptions search = run.config.search;
-  if (search.at_once == 1 && !facts.uses_host_cores) search.at_once = 4;
+  if (search.at_once == 1 && !facts.processor) search.at_once = 4;
   KERF_TRY(auto references, first_references(*run.store));
 
   const InterruptGuard guard;

@@ -102,7 +102,6 @@ DeviceFacts read_cpu_facts(const fs::path& root) {
   facts.memory_bytes = memory_bytes(root);
   facts.cache_bytes = last_level_cache_bytes(root);
   facts.processor = true;
-  facts.uses_host_cores = true;
   return facts;
 }
 
