@@ -271,7 +271,7 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
                         used_part(section.hooks, section.code), section.code);
   if (medium.dialect.host_entry) code += "\n" + entry(partition, sections, medium);
   KERF_TRY(const std::string layer, layer_of(medium));
-  text += fmt::format("\n{}\n", trim(used_part(layer, code)));
+  text += fmt::format("\n// ---- dialect\n{}\n\n// ---- task\n", trim(used_part(layer, code)));
   return parse_candidate(name, text + code);
 }
 

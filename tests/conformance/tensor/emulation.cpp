@@ -101,10 +101,7 @@ Result<std::string> run(const std::string& command) {
 Result<std::filesystem::path> build_emulation(const Task& task, const Candidate& candidate, const ShapeSet& shape,
                                               const std::filesystem::path& folder) {
   std::string source = candidate.source;
-  KERF_TRY(const std::string_view layer, synth::built_in_file("dialect/cuda.h"));
-  const auto layer_at = source.find(trim(layer));
-  if (layer_at == std::string::npos) return fail(Errc::invalid_input, "the source has no dialect layer");
-  source.erase(layer_at, trim(layer).size());
+  KERF_TRY_VOID(replace_between(source, "// ---- dialect", "// ---- task", ""));
   KERF_TRY_VOID(replace_between(source, "// --- instructions", "// --- end of instructions", ""));
   KERF_TRY_VOID(
       replace_between(source, "extern __shared__ ", "[];", "unsigned char* g0_dynamic = emulated::dynamic_shared();"));
