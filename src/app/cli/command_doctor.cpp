@@ -64,6 +64,14 @@ std::optional<double> busy_share() {
 /// Peaks of a busy host come out too low, and honest kernels would then be faster than its floor.
 constexpr double kQuiet = 0.15;
 
+/// The share of the cores in use as soon as it is low, or after some seconds: what Kerf itself has just ended may still be
+/// tidying up.
+std::optional<double> settled_share() {
+  auto busy = busy_share();
+  for (int again = 0; again < 16 && busy && *busy > kQuiet; ++again) busy = busy_share();
+  return busy;
+}
+
 /// Measures and keeps the peaks of a target's device.
 Result<Peaks> measured_peaks(const Target& target, const Environment& environment) {
   KERF_TRY(const Peaks peaks, calibrate(*target.language, *target.device));
@@ -85,7 +93,7 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
       console.err << fmt::format("calibrating {} ({}) ...\n", name, printable(ready.facts.name)) << std::flush;
       if (environment.cache.empty())
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
-      const auto busy = ready.facts.processor ? busy_share() : std::nullopt;
+      const auto busy = ready.facts.processor ? settled_share() : std::nullopt;
       if (busy && *busy > kQuiet) {
         console.err << fmt::format("  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
                                    "again when they are done\n",

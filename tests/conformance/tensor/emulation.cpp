@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "ir/tensor.hpp"
-#include "propose/synth/catalogue.hpp"
 
 namespace kerf {
 namespace {
