@@ -1,6 +1,7 @@
 #pragma once
 // A mind that proposes kernels. The builtin one (synth/) works on genomes; language models will join through the same seam.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct ProposalRequest {
   std::optional<Ancestor> parent;        ///< none: start afresh
   std::vector<Ancestor> inspirations;    ///< partners for crossover, examples for a language model
   std::optional<Direction> direction;
+  /// The cell a candidate would land in, guessed from its source alone; cheap. Empty: no guesses.
+  std::function<std::vector<int>(const Candidate&)> foresee;
 };
 
 struct Proposal {

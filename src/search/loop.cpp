@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "archive/descriptors.hpp"
 #include "search/bandit.hpp"
 #include "search/duplicates.hpp"
 #include "search/evaluate.hpp"
@@ -175,6 +176,12 @@ class Search {
   int evaluations_before_ = 0;
 };
 
+/// By the tokens of its source, before it was compiled.
+Cell foreseen_cell(const Candidate& candidate) {
+  const auto tunables = resolve_tunables(candidate, {});
+  return describe({}, candidate, tunables ? *tunables : Bindings{}).cell;
+}
+
 Result<Answer> Search::ask(const Operation& operation, const ProposalRequest& request, const std::string& stage,
                            std::set<std::string>& sources, Rng& rng) {
   const auto proposer = std::find_if(inputs_.proposers.begin(), inputs_.proposers.end(),
@@ -234,6 +241,7 @@ Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>&
     if (choice->parent) request.parent = state_.ancestor(*choice->parent);
     for (const std::int64_t step : choice->inspirations) request.inspirations.push_back(state_.ancestor(step));
     request.direction = choice->direction;
+    request.foresee = foreseen_cell;
     KERF_TRY(Answer answer, ask(operation, request, "search", sources, rng));
     if (answer.planned) return std::move(answer.planned);
     if (++attempts[operation.arm()] >= kAttempts)

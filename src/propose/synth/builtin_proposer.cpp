@@ -24,6 +24,9 @@ Result<Genome> genome_of(const Ancestor& ancestor) {
   return genome;
 }
 
+/// Children of one request that are looked at for one that leads where it asks.
+constexpr int kForesights = 4;
+
 class BuiltinProposer final : public Proposer {
  public:
   explicit BuiltinProposer(std::unique_ptr<Synthesiser> synthesiser)
@@ -47,6 +50,30 @@ class BuiltinProposer final : public Proposer {
     }
     if (!request.parent || request.parent->genome.empty()) return std::optional<Proposal>{};
     KERF_TRY(const Genome parent, genome_of(*request.parent));
+    std::optional<Proposal> chosen;
+    for (int attempt = 0; attempt < kForesights; ++attempt) {
+      KERF_TRY(std::optional<Proposal> child, changed(operation, parent, request, rng));
+      if (!child) break;
+      const bool right = leads(request, child->candidate);
+      if (!chosen || right) chosen = std::move(child);
+      if (right) break;
+    }
+    return chosen;
+  }
+
+ private:
+  /// True when the child goes where the search would like it to, as far as its source tells.
+  static bool leads(const ProposalRequest& request, const Candidate& child) {
+    if (!request.direction || !request.foresee || request.parent->candidate == nullptr) return true;
+    const auto at = static_cast<std::size_t>(request.direction->dimension);
+    const std::vector<int> from = request.foresee(*request.parent->candidate), to = request.foresee(child);
+    if (at >= from.size() || at >= to.size()) return true;
+    const int moved = to[at] - from[at], wanted = request.direction->step;
+    return wanted == 0 ? moved == 0 : moved * wanted > 0;
+  }
+
+  Result<std::optional<Proposal>> changed(const std::string& operation, const Genome& parent,
+                                          const ProposalRequest& request, Rng& rng) {
     std::vector<std::int64_t> parents{request.parent->step};
     std::optional<Genome> child;
     if (operation == "parameter") child = synthesiser_->change_parameter(parent, rng);
@@ -66,7 +93,6 @@ class BuiltinProposer final : public Proposer {
     return finish(*child, std::move(parents), synthesiser_->difference(parent, *child));
   }
 
- private:
   Result<std::optional<Proposal>> finish(const Genome& genome, std::vector<std::int64_t> parents, std::string change) {
     KERF_TRY(Candidate candidate, synthesiser_->render(genome));
     return std::optional(Proposal{std::move(candidate), to_json(genome), std::move(parents), std::move(change)});

@@ -194,5 +194,35 @@ TEST(BuiltinProposer, HasNothingToSayWithoutAParent) {
   }
 }
 
+TEST(BuiltinProposer, GoesWhereItIsAskedToWhenTheSourceShowsTheWay) {
+  auto synthesiser = softmax_of_product();
+  const Genome start = synthesiser->starts().front();
+  const Candidate parent = *synthesiser->render(start);
+  const auto proposer = make_builtin_proposer(std::move(synthesiser));
+  const auto length = [](const Candidate& candidate) {  // stands for a dimension that a source shows
+    return std::vector<int>{static_cast<int>(candidate.source.size())};
+  };
+  const auto changes = [&](int step) {
+    int longer = 0, shorter = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      Rng rng(seed);
+      ProposalRequest request;
+      request.operation = "fusion";
+      request.parent = Ancestor{1, &parent, nullptr, to_json(start), {0}};
+      request.direction = Direction{0, step};
+      request.foresee = length;
+      const auto proposal = proposer->propose(request, rng);
+      if (!proposal || !*proposal) continue;
+      const int moved = length((*proposal)->candidate)[0] - length(parent)[0];
+      longer += moved > 0;
+      shorter += moved < 0;
+    }
+    return std::pair{longer, shorter};
+  };
+  const auto up = changes(1), down = changes(-1);
+  EXPECT_GT(up.first, down.first);
+  EXPECT_GT(down.second, up.second);
+}
+
 }  // namespace
 }  // namespace kerf::synth
