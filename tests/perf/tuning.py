@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Does the tuner find a tuple within 2 % of the best with a fifth of the evaluations? On whole landscapes of real kernels.
 
+    cmake --build build/release --target tuning_replay
     tests/perf/tuning.py build/release/kerf build/release/tests/perf/tuning_replay --out /tmp/tuning
     tests/perf/tuning.py ... --quick                                     two spaces, one pass, few seeds: does it run?
 
-First every tuple of every space in tests/perf/tuning is timed, several passes in random orders (`kerf tune --all`); landscapes that
+First every tuple of every space (kernels composed for sample tasks, and those in tests/perf/tuning) is timed, several passes in random orders (`kerf tune --all`); landscapes that
 are in --out already are kept, so this can be stopped and taken up again. Use an idle machine. Then the tuner is replayed on them with many
 seeds: each look draws from the samples taken of that tuple, so its noise is the machine's. The same is done for random search.
 Prints a markdown table; results.json has everything.
@@ -13,13 +14,38 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "tuning"
-SPACES = ["transpose.cpp", "rmsnorm.cpp", "conv2d.cpp", "matmul.cpp", "rowsum.cl", "softmax.cl", "matmul.cl"]
-QUICK = ["transpose.cpp", "softmax.cl"]
+WRITTEN = ["transpose.cpp", "rmsnorm.cpp", "conv2d.cpp", "matmul.cpp", "rowsum.cl", "softmax.cl", "matmul.cl"]
+# Kernels that the search composes for sample tasks, with those values of their tunables that make a space one can time completely.
+COMPOSED = {
+    "attention": ("causal_attention", "cpu", {}),
+    "product": ("matmul_bias_gelu", "cpu", {"BK": [256], "MT": [16, 4], "NT": [6, 2]}),
+    "convolution": ("conv2d_relu", "cpu", {"CB": [32], "COLUMNS": [64], "MT": [8, 2], "ROWS": [8, 2]}),
+    "batched": ("batched_matmul_t", "cpu", {"BK": [256, 64], "MT": [16, 4], "NT": [6]}),
+    "volume": ("conv_transpose3d", "cpu", {"CB": [32], "COLUMNS": [64], "MT": [8, 2], "ROWS": [8, 2]}),
+}
+SPACES = [*COMPOSED, *WRITTEN]
+QUICK = ["transpose.cpp", "attention"]
+
+
+def composed(kerf, name, args):
+    """Task and kernel file of a composed space."""
+    stem, target, values = COMPOSED[name]
+    task = FOLDER.parents[2] / "tasks" / f"{stem}.toml"
+    done = subprocess.run([kerf, "synth", str(task), "--target", target], capture_output=True, text=True, check=True)
+
+    def narrowed(match):
+        wanted = values.get(match["name"])
+        return match[0] if wanted is None else f"{match['head']}{{{', '.join(map(str, wanted))}}}"
+
+    source = args.out / f"{name}.cpp"
+    source.write_text(re.sub(r"(?P<head>^tune: +G\d+_(?P<name>\w+) = )\{[^}]*\}", narrowed, done.stdout, flags=re.M))
+    return task, source
 
 
 def landscape(kerf, kernel, args):
@@ -27,9 +53,9 @@ def landscape(kerf, kernel, args):
     path = args.out / f"{kernel}.json"
     if path.exists():
         return path
-    task = FOLDER / (pathlib.Path(kernel).stem + ".toml")
+    task, source = composed(kerf, kernel, args) if kernel in COMPOSED else (FOLDER / (pathlib.Path(kernel).stem + ".toml"), FOLDER / kernel)
     start = time.time()
-    command = [kerf, "tune", str(task), str(FOLDER / kernel), "--all", str(args.passes), "--rounds", str(args.rounds), "--json"]
+    command = [kerf, "tune", str(task), str(source), "--all", str(args.passes), "--rounds", str(args.rounds), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, KERF_CACHE=str(args.out / "cache")))
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr[-2000:]}")
@@ -56,7 +82,7 @@ def main():
     parser.add_argument("kerf")
     parser.add_argument("replay")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--spaces", nargs="*", help="kernel files of tests/perf/tuning; all by default")
+    parser.add_argument("--spaces", nargs="*", help="composed ones, or kernel files of tests/perf/tuning; all by default")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seeds", type=int, default=200)
