@@ -14,7 +14,7 @@ constexpr double kUsualScale = 0.6;
 constexpr double kScales[] = {0.2, 0.35, 0.6, 1.0, 1.8, 4.0};
 
 /// Tunables mostly act one by one (their effects on the logarithm add up); the rest is how they act together.
-constexpr double kAdditive = 0.4;
+constexpr double kAdditive = 0.6;
 
 double matern(double squares) {
   const double r = std::sqrt(5 * squares);

@@ -16,6 +16,10 @@ constexpr std::size_t kFew = 6;          // random tuples of which the start tak
 constexpr std::size_t kPool = 2000;      // tuples that the model is asked about
 constexpr std::size_t kAhead = 3;        // tuples announced for compiling
 
+/// Gains are counted against a bar this far above the best (a logarithm of times). The lowest of many noisy looks
+/// flatters, and few looks are left: better to go where the model expects the best than where it knows the least.
+constexpr double kBar = 0.1;
+
 /// Squared distance, every tunable's range counting the same.
 double distance(const TunePoint& a, const TunePoint& b, const std::vector<int>& sizes) {
   double sum = 0;
@@ -51,7 +55,7 @@ class Search {
   Result<TuneSearchResult> run() {
     const int total = std::max(1, options_.evaluations);
     const int reserve = total < 5 ? 0 : std::clamp(total / 12, 1, 6);  // for the halving
-    const int start = std::clamp(static_cast<int>(0.2 * total), 3, 3 + 1 * static_cast<int>(sizes_.size()));
+    const int start = std::clamp(static_cast<int>(0.2 * total), 3, 3 + static_cast<int>(sizes_.size()));
     KERF_TRY_VOID(begin(std::min(start, total)));
     while (looks_ < total - reserve && hooks_.go_on()) {
       const auto next = choose();
@@ -148,7 +152,7 @@ class Search {
     if (pool.empty()) return {};
     if (best.empty()) return {pool.begin(), std::next(pool.begin())};
     const TuneModel model = fitted(best);
-    const bool local = choices_ % 3 == 0 && !near.empty();
+    const bool local = choices_ % 2 == 0 && !near.empty();
     return promising(model, local ? near : pool);
   }
 
@@ -163,7 +167,7 @@ class Search {
   static std::vector<TunePoint> promising(const TuneModel& model, const std::set<TunePoint>& pool) {
     std::vector<std::pair<double, TunePoint>> gains;
     for (const TunePoint& point : pool)
-      gains.emplace_back(-TuneModel::expected_gain(model.guess(point), model.lowest_mean()), point);
+      gains.emplace_back(-TuneModel::expected_gain(model.guess(point), model.lowest_mean() + kBar), point);
     std::sort(gains.begin(), gains.end());
     std::vector<TunePoint> result;
     for (std::size_t i = 0; i < std::min(gains.size(), kAhead); ++i) result.push_back(gains[i].second);

@@ -7,7 +7,8 @@
 
 First every tuple of every space (kernels composed for sample tasks, and those in tests/perf/tuning) is timed, several passes in random orders (`kerf tune --all`); landscapes that
 are in --out already are kept, so this can be stopped and taken up again. Use an idle machine. Then the tuner is replayed on them with many
-seeds: each look draws from the samples taken of that tuple, so its noise is the machine's. The same is done for random search.
+seeds, each from a tuple drawn at random in place of the kernel's defaults: each look draws from the samples taken of that tuple, so its noise
+is the machine's. The same is done for random search.
 Prints a markdown table; results.json has everything.
 """
 import argparse

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <set>
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
@@ -22,6 +23,8 @@ using nlohmann::json;
 
 struct Landscape {
   TuneSpace space;
+  std::map<std::string, std::vector<std::int64_t>> values;  // of the tunables
+  std::set<TunePoint> allowed;
   std::map<TunePoint, std::vector<double>> samples;  // none: refused by a gate
   std::map<TunePoint, double> truth;                 // of those that were timed
   double best = 0;
@@ -48,21 +51,31 @@ std::vector<double> combined(const json& shapes) {
   return sums;
 }
 
+/// The space with `first` as the values that the kernel's author would have chosen.
+Result<TuneSpace> space_with(const std::map<std::string, std::vector<std::int64_t>>& values, const Bindings& first) {
+  std::string header;
+  for (const auto& [name, list] : values) {
+    std::vector<std::int64_t> order = list;
+    if (const auto found = first.find(name); found != first.end())
+      std::stable_partition(order.begin(), order.end(), [&](std::int64_t value) { return value == found->second; });
+    header += fmt::format("tune: {} = {{{}}}\n", name, fmt::join(order, ", "));
+  }
+  KERF_TRY(const Candidate candidate, parse_candidate("recorded", "/* kerf\n" + header + "*/\n"));
+  return TuneSpace::make(candidate, {}, {});
+}
+
 Result<Landscape> load(const std::string& path) {
   KERF_TRY(const std::string text, read_file(path));
   const json record = json::parse(text, nullptr, false);
   if (record.is_discarded() || !record.value("complete", false))
     return fail(Errc::invalid_input, path + " is not a complete landscape; record it with 'kerf tune --all 3 --json'");
-  std::string header;
-  for (const auto& [name, values] : record.at("tunables").items())
-    header += fmt::format("tune: {} = {{{}}}\n", name, fmt::join(values.get<std::vector<std::int64_t>>(), ", "));
-  KERF_TRY(const Candidate candidate, parse_candidate(path, "/* kerf\n" + header + "*/\n"));
-  KERF_TRY(TuneSpace space, TuneSpace::make(candidate, {}, {}));
-  Landscape landscape{std::move(space), {}, {}, 0};
-  std::set<TunePoint> allowed;
+  std::map<std::string, std::vector<std::int64_t>> values;
+  for (const auto& [name, list] : record.at("tunables").items()) values[name] = list.get<std::vector<std::int64_t>>();
+  KERF_TRY(TuneSpace space, space_with(values, {}));
+  Landscape landscape{std::move(space), values, {}, {}, {}, 0};
   for (const auto& row : record.at("table")) {
     const TunePoint point = landscape.space.point(bindings_of(row.at("tunables")));
-    allowed.insert(point);
+    landscape.allowed.insert(point);
     auto& samples = landscape.samples[point];
     if (row.at("outcome") != "timed") continue;
     samples = combined(row.at("shapes"));
@@ -70,7 +83,7 @@ Result<Landscape> load(const std::string& path) {
     if (landscape.best == 0 || us < landscape.best) landscape.best = us;
   }
   if (landscape.truth.empty()) return fail(Errc::invalid_input, path + ": no tuple was timed");
-  landscape.space.restrict_to(std::move(allowed));
+  landscape.space.restrict_to(landscape.allowed);
   return landscape;
 }
 
@@ -112,7 +125,12 @@ Result<Replay> replay_tuner(const Landscape& land, int budget, std::uint64_t see
   Rng rng = Rng(seed).fork("noise");
   std::map<TunePoint, std::vector<double>> pooled;
   const TuneSearchHooks hooks = hooks_for(land, rng, pooled, replay);
-  KERF_TRY(const TuneSearchResult found, tune_search(land.space, {budget, seed, 5}, hooks));
+  // From anywhere: good defaults would give the answer away.
+  auto start = land.allowed.begin();
+  std::advance(start, rng.integer(0, static_cast<std::int64_t>(land.allowed.size()) - 1));
+  KERF_TRY(TuneSpace space, space_with(land.values, land.space.bindings(*start)));
+  space.restrict_to(land.allowed);
+  KERF_TRY(const TuneSearchResult found, tune_search(space, {budget, seed, 5}, hooks));
   replay.loss = found.ranking.empty() ? INFINITY : land.truth.at(found.ranking.front().first) / land.best;
   return replay;
 }
