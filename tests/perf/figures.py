@@ -5,11 +5,15 @@
   python3 tests/perf/figures.py --target cuda --time 8 --compile       with torch.compile
   python3 tests/perf/figures.py --target opencl --no-torch             against the naive kernel only
 
-For each task the search runs first; then the winner is measured again by `kerf eval --no-cache`, between two measurements of PyTorch
-on the same shape in the same minute. PyTorch's inputs and results rotate over copies that exceed the last-level cache, as Kerf's do; on
-a CPU a second column has the results dropped at once, so that PyTorch may write to memory that is still in the cache. Every ratio is
-PyTorch's median over Kerf's median, with the interval from the extremes of both; threads are equal on a CPU. Results go to --out
-(JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
+For each task the search runs first; then the winner is measured again by `kerf eval --no-cache`, which gives its time, speedup over the
+naive kernel and share of the floor.
+
+PyTorch on a GPU: before and after that, on the same shape, inputs rotating; the ratio is PyTorch's median over Kerf's, its interval from the extremes of both.
+PyTorch on a CPU: the winner is exported (`kerf export`), compiled as the export says and called in PyTorch's own process, both in turn on the same
+tensors, which rotate over copies that exceed the last-level cache, with equal threads. "cold result" writes to memory that is not in the cache, for both;
+"warm result" writes to the same memory every time, for both. The interval of the ratio of medians is bootstrapped.
+
+Results go to --out (JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
 """
 import argparse
 import ctypes
@@ -17,6 +21,8 @@ import json
 import math
 import os
 import pathlib
+import random
+import re
 import sqlite3
 import statistics
 import subprocess
@@ -34,7 +40,7 @@ def run_kerf(kerf, *args, timeout=1800):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-KINDS = ("eager", "eager, result dropped", "compile")  # what PyTorch is asked for
+KINDS = ("eager", "eager, cold result", "eager, warm result", "compile")  # what PyTorch is asked for
 
 
 def shape_of(task, target):
@@ -90,6 +96,26 @@ def make_inputs(torch, task, symbols, device, copies):
     return sets
 
 
+def time_on_gpu(torch, function, sets, seconds=0.6):
+    """Microseconds per call: median and extremes of the middle 80 %. The L2 cache is flushed before each."""
+    with torch.no_grad():
+        for inputs in sets[:2]:
+            function(*inputs)
+        samples, begin = [], time.perf_counter()
+        flush = torch.empty(1 << 26, device="cuda")
+        while (time.perf_counter() - begin < seconds or len(samples) < 10) and len(samples) < 400:
+            flush.zero_()
+            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            start.record()
+            function(*sets[len(samples) % len(sets)])
+            stop.record()
+            torch.cuda.synchronize()
+            samples.append(start.elapsed_time(stop) * 1e3)
+    samples.sort()
+    cut = len(samples) // 10
+    return {"median": statistics.median(samples), "low": samples[cut], "high": samples[-1 - cut], "samples": len(samples)}
+
+
 def keep_pages_mapped():
     """Asks the C library never to give freed memory back: PyTorch's results then cost no page faults once all blocks were used."""
     trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
@@ -98,45 +124,69 @@ def keep_pages_mapped():
     library.mallopt(mmap_threshold, 1 << 25)  # the most it takes
 
 
-def time_torch(torch, function, sets, device, keep_results, seconds=0.6):
-    """Microseconds per call: median and extremes of the middle 80 %.
+def exported_kernel(kerf, run, task, symbols, folder):
+    """The run's winner as a function of tensors (inputs, then the output), compiled as its export says."""
+    name = task["name"]
+    run_kerf(kerf, "export", run, "--format", "source", "--out", folder)
+    header = (folder / f"{name}.h").read_text()
+    library = folder / f"{name}.so"
+    subprocess.run(["g++", "-std=gnu++20", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-w",
+                    "-shared", "-fPIC", *map(str, sorted(folder.glob("*.cpp"))), "-o", str(library)], check=True)
+    loaded = ctypes.CDLL(str(library))
+    parameters = [p.split()[-1].lstrip("*") for p in re.search(rf"int {name}\(([^)]*)\);", header)[1].split(",")]
+    extents = {k: v for k, v in symbols.items() if isinstance(v, int)}
+    path = getattr(loaded, f"{name}_path")
+    path.restype = ctypes.c_char_p
+    taken = path(*[ctypes.c_longlong(extents[p]) for p in parameters if p in extents])
+    if taken in (None, b"fallback"):
+        raise RuntimeError(f"{name}: the export has no kernel of its own for this shape")
+    function = getattr(loaded, name)
 
-    `keep_results`: a call's result stays alive until its inputs come round again, so that the next one is written to memory that is not
-    in the cache, as Kerf's outputs are. Otherwise the allocator hands out the block that was just freed, which often is.
-    """
-    cuda = device == "cuda"
-    kept = [None] * len(sets)
+    def call(inputs, output):
+        tensors = dict(zip(task["inputs"], inputs))
+        tensors[task["reference"]["outputs"][0]] = output
+        status = function(*[ctypes.c_longlong(extents[p]) if p in extents else ctypes.c_void_p(tensors[p].data_ptr()) for p in parameters])
+        if status != 0:
+            raise RuntimeError(f"{name}: the exported kernel returned {status}")
+
+    return call
+
+
+def compare_on_cpu(torch, function, kernel, sets, cold, seconds=3.0):
+    """PyTorch's and Kerf's calls in turn, in random order. The ratio of medians with a bootstrapped 95 % interval."""
+    generator, pairs, kept = random.Random(1), [], [None] * len(sets)
     with torch.no_grad():
-        for at, inputs in enumerate(sets * 4 if keep_results else sets[:2]):  # until no block is new
+        expected = function(*sets[0])
+        outputs = [torch.empty_like(expected) for _ in (sets if cold else sets[:1])]
+        kernel(sets[0], outputs[0])
+        if not torch.allclose(outputs[0].double(), expected.double(), rtol=1e-3, atol=1e-3):
+            raise RuntimeError("the exported kernel disagrees with PyTorch")
+        begin, at = None, 0
+        while begin is None or (time.perf_counter() - begin < seconds or len(pairs) < 20) and len(pairs) < 600:
             slot = at % len(sets)
             kept[slot] = None
-            result = function(*inputs)
-            kept[slot] = result if keep_results else None
-        del result
-        samples, begin, at = [], time.perf_counter(), 0
-        flush = torch.empty(1 << 26, device=device) if cuda else None
-        while (time.perf_counter() - begin < seconds or len(samples) < 10) and len(samples) < 400:
-            slot = at % len(sets)
-            inputs = sets[slot]
-            at += 1
-            kept[slot] = None
-            if cuda:
-                flush.zero_()
-                start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-                start.record()
-                result = function(*inputs)
-                stop.record()
-                torch.cuda.synchronize()
-                samples.append(start.elapsed_time(stop) * 1e3)
-            else:
+            times = {}
+            for which in generator.sample(("torch", "kerf"), 2):
                 t0 = time.perf_counter()
-                result = function(*inputs)
-                samples.append((time.perf_counter() - t0) * 1e6)
-            kept[slot] = result if keep_results else None
+                if which == "torch":
+                    result = function(*sets[slot])
+                else:
+                    kernel(sets[slot - len(sets) // 2], outputs[slot % len(outputs)])  # inputs that PyTorch has not just read
+                times[which] = (time.perf_counter() - t0) * 1e6
+            kept[slot] = result if cold else None
             del result
-    samples.sort()
-    cut = len(samples) // 10
-    return {"median": statistics.median(samples), "low": samples[cut], "high": samples[-1 - cut], "samples": len(samples)}
+            at += 1
+            if begin is None and at >= 4 * len(sets):  # until then blocks are new to the allocator
+                begin = time.perf_counter()
+            if begin is not None:
+                pairs.append((times["torch"], times["kerf"]))
+
+    def ratio(sample):
+        return statistics.median(t for t, _ in sample) / statistics.median(k for _, k in sample)
+
+    drawn = sorted(ratio(generator.choices(pairs, k=len(pairs))) for _ in range(400))
+    return {"median": statistics.median(t for t, _ in pairs), "own": statistics.median(k for _, k in pairs), "ratio": ratio(pairs),
+            "low": drawn[10], "high": drawn[-11], "samples": len(pairs)}
 
 
 def measure(arguments, torch, task_file):
@@ -155,32 +205,33 @@ def measure(arguments, torch, task_file):
         return None
     best = next(out.glob("best.*"))
     shape_name, symbols = shape_of(task, arguments.target)
-    timings = {}
-    functions = {}  # kind: function, whether results are kept
+    device = "cuda" if arguments.target == "cuda" else "cpu"
+    functions, sets, before = {}, [], {}
     if torch is not None:
-        device = "cuda" if arguments.target == "cuda" else "cpu"
         function = torch_functions(torch)[name]
-        functions["eager"] = (function, True)
-        if device == "cpu":
-            functions["eager, result dropped"] = (function, False)
-        if arguments.compile:
-            functions["compile"] = (torch.compile(function, dynamic=False), True)
         bytes_each = sum(t.numel() * t.element_size() for t in make_inputs(torch, task, symbols, device, 1)[0])
-        copies = max(2, min(16, math.ceil(3e8 / max(1, bytes_each))))
-        sets = make_inputs(torch, task, symbols, device, copies)
-        timings = {kind: [time_torch(torch, f, sets, device, keep)] for kind, (f, keep) in functions.items()}
+        sets = make_inputs(torch, task, symbols, device, max(2, min(16, math.ceil(3e8 / max(1, bytes_each)))))
+        if device == "cuda":
+            functions["eager"] = function
+            if arguments.compile:
+                functions["compile"] = torch.compile(function, dynamic=False)
+        before = {kind: time_on_gpu(torch, f, sets) for kind, f in functions.items()}
     evaluation = run_kerf(arguments.kerf, "eval", task_file, best, "--target", arguments.target, "--shape", shape_name, "--no-cache",
                           "--json")[-1]
-    for kind, (function, keep) in functions.items():
-        timings[kind].append(time_torch(torch, function, sets, device, keep))
     row.update(message=evaluation.get("message"), outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
                speed_of_light=evaluation.get("speed_of_light"), device=evaluation["device"], shape=shape_name)
-    if evaluation["outcome"] == "measured":
-        own = evaluation["time_us"]
-        for kind, (first, second) in timings.items():
-            median = statistics.mean((first["median"], second["median"]))
-            row[kind] = {"median": median, "ratio": median / own["median"],
-                         "low": min(first["low"], second["low"]) / own["high"], "high": max(first["high"], second["high"]) / own["low"]}
+    if evaluation["outcome"] != "measured":
+        return row
+    own = evaluation["time_us"]
+    for kind, function in functions.items():
+        first, second = before[kind], time_on_gpu(torch, function, sets)
+        median = statistics.mean((first["median"], second["median"]))
+        row[kind] = {"median": median, "ratio": median / own["median"],
+                     "low": min(first["low"], second["low"]) / own["high"], "high": max(first["high"], second["high"]) / own["low"]}
+    if torch is not None and device == "cpu":
+        kernel = exported_kernel(arguments.kerf, out, task, symbols, out.resolve() / "exported")
+        for kind, cold in (("eager, cold result", True), ("eager, warm result", False)):
+            row[kind] = compare_on_cpu(torch, function, kernel, sets, cold)
     return row
 
 
