@@ -21,4 +21,5 @@ fi
 build_kerf
 python3 tools/check_layers.py
 python3 tools/check_sizes.py
+python3 tools/check_format.py
 ctest --test-dir build/release --output-on-failure -j "$(nproc)" --no-tests=error

@@ -11,8 +11,8 @@ using Nanoseconds = std::chrono::nanoseconds;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual Nanoseconds now() = 0;        ///< monotonic, from an arbitrary origin
-  virtual std::int64_t wall_ms() = 0;   ///< milliseconds since the Unix epoch; for records only
+  virtual Nanoseconds now() = 0;       ///< monotonic, from an arbitrary origin
+  virtual std::int64_t wall_ms() = 0;  ///< milliseconds since the Unix epoch; for records only
 };
 
 class SystemClock final : public Clock {
@@ -21,7 +21,8 @@ class SystemClock final : public Clock {
     return std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch());
   }
   std::int64_t wall_ms() override {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
   }
 };
 

@@ -13,7 +13,8 @@ namespace kerf {
 
 Result<std::string> read_file(const std::filesystem::path& path) {
   std::error_code ec;
-  if (std::filesystem::is_directory(path, ec)) return fail(Errc::invalid_input, path.string() + " is a folder, not a file");
+  if (std::filesystem::is_directory(path, ec))
+    return fail(Errc::invalid_input, path.string() + " is a folder, not a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Errc::not_found, "cannot open " + path.string() + ": " + std::strerror(errno));
   std::ostringstream text;

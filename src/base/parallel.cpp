@@ -19,7 +19,8 @@ void parallel_for(std::int64_t count, std::int64_t grain, int threads,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<std::int64_t>(1, grain);
-  const std::int64_t workers = std::min<std::int64_t>(threads > 0 ? threads : available_cores(), (count + grain - 1) / grain);
+  const std::int64_t workers =
+      std::min<std::int64_t>(threads > 0 ? threads : available_cores(), (count + grain - 1) / grain);
   if (workers <= 1) return body(0, count);
   // Four pieces a worker even out unequal cores without making the pieces small.
   const std::int64_t piece = std::max(grain, (count + 4 * workers - 1) / (4 * workers));

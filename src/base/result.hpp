@@ -37,18 +37,17 @@ const char* errc_name(Errc code);
 
 #define KERF_CAT_(a, b) a##b
 #define KERF_CAT(a, b) KERF_CAT_(a, b)
-#define KERF_TRY_(r, decl, expr)                                  \
-  auto r = (expr);                                                \
+#define KERF_TRY_(r, decl, expr)                                        \
+  auto r = (expr);                                                      \
   if (!r) return ::tl::unexpected<::kerf::Error>(std::move(r).error()); \
   decl = *std::move(r)
 /// `KERF_TRY(const Task task, load_task(path));` binds the value or returns the error.
 #define KERF_TRY(decl, expr) KERF_TRY_(KERF_CAT(kerf_r_, __COUNTER__), decl, expr)
 /// The same for `Status`.
-#define KERF_TRY_VOID(expr)                                                                      \
-  do {                                                                                           \
-    if (auto kerf_status = (expr); !kerf_status)                                                 \
-      return ::tl::unexpected<::kerf::Error>(std::move(kerf_status).error());                    \
+#define KERF_TRY_VOID(expr)                                                   \
+  do {                                                                        \
+    if (auto kerf_status = (expr); !kerf_status)                              \
+      return ::tl::unexpected<::kerf::Error>(std::move(kerf_status).error()); \
   } while (false)
 
-#define KERF_CHECK(condition, why) \
-  ((condition) ? (void)0 : ::kerf::check_failed(#condition, why, __FILE__, __LINE__))
+#define KERF_CHECK(condition, why) ((condition) ? (void)0 : ::kerf::check_failed(#condition, why, __FILE__, __LINE__))

@@ -19,10 +19,10 @@ class Rng {
  public:
   explicit Rng(std::uint64_t seed);
 
-  std::uint64_t bits();                                            ///< 64 random bits
-  double uniform();                                                ///< [0, 1), 53 bits
-  double normal();                                                 ///< mean 0, deviation 1
-  std::int64_t integer(std::int64_t low, std::int64_t high);       ///< low..high, both included
+  std::uint64_t bits();                                       ///< 64 random bits
+  double uniform();                                           ///< [0, 1), 53 bits
+  double normal();                                            ///< mean 0, deviation 1
+  std::int64_t integer(std::int64_t low, std::int64_t high);  ///< low..high, both included
   bool chance(double p) { return uniform() < p; }
 
   /// An independent stream named by `label`; the same label gives the same stream for the same seed.

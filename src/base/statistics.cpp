@@ -52,7 +52,8 @@ Interval ratio_interval(std::span<const double> a, std::span<const double> b, Rn
   std::vector<double> medians(static_cast<std::size_t>(resamples));
   std::vector<double> draw(ratios.size());
   for (auto& m : medians) {
-    for (auto& d : draw) d = ratios[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(ratios.size()) - 1))];
+    for (auto& d : draw)
+      d = ratios[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(ratios.size()) - 1))];
     m = median(draw);
   }
   const double alpha = 1.0 - confidence;

@@ -33,7 +33,8 @@ StaticFacts facts_from_json(const Json& json) {
   json.at("forbidden_symbols").get_to(facts.forbidden_symbols);
   json.at("constructors").get_to(facts.constructors);
   for (const Json& k : json.at("kernels"))
-    facts.kernels.push_back({k.at("name"), k.at("registers"), k.at("shared_bytes"), k.at("local_bytes"), k.at("max_threads")});
+    facts.kernels.push_back(
+        {k.at("name"), k.at("registers"), k.at("shared_bytes"), k.at("local_bytes"), k.at("max_threads")});
   return facts;
 }
 
@@ -119,7 +120,8 @@ CompileRequest make_request(const Candidate& candidate, const Bindings& constant
   request.constants = constants;
   request.arch = arch;
   for (const Launch& launch : candidate.plan.launches)
-    if (std::find(request.entry_points.begin(), request.entry_points.end(), launch.kernel) == request.entry_points.end())
+    if (std::find(request.entry_points.begin(), request.entry_points.end(), launch.kernel) ==
+        request.entry_points.end())
       request.entry_points.push_back(launch.kernel);
   return request;
 }

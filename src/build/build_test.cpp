@@ -75,7 +75,10 @@ TEST_F(BuildCacheTest, ConstantsArchitectureAndCompilerVersionArePartOfTheKey) {
 
 TEST_F(BuildCacheTest, ADamagedFileIsCompiledAgain) {
   const CompileRequest request{"src", {}, "a", {}, std::chrono::seconds(1)};
-  { BuildCache cache(folder_); (void)cache.compile(language_, request); }
+  {
+    BuildCache cache(folder_);
+    (void)cache.compile(language_, request);
+  }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
     if (entry.is_regular_file()) std::ofstream(entry.path(), std::ios::app) << "x";
   BuildCache cache(folder_);

@@ -1,6 +1,6 @@
 #pragma once
-// A device, seen from the judge. Candidates run in worker processes started by exec; a crash, an illegal address or a hang
-// ends only that worker. The judge's process never loads a driver and never maps candidate code.
+// A device, seen from the judge. Candidates run in worker processes started by exec; a crash, an illegal address or a
+// hang ends only that worker. The judge's process never loads a driver and never maps candidate code.
 
 #include <chrono>
 #include <cstdint>
@@ -20,17 +20,17 @@
 namespace kerf {
 
 struct DeviceFacts {
-  std::string id;                   ///< "cpu", "opencl:0", "cuda:0"; as accepted by --device
-  std::string name;                 ///< the vendor's name: "NVIDIA H200"
-  std::string driver;               ///< driver or runtime with version; part of every cache key
-  std::string arch;                 ///< what the compiler is told: "sm_90", "x86-64-native", "OpenCL C 1.2"
+  std::string id;      ///< "cpu", "opencl:0", "cuda:0"; as accepted by --device
+  std::string name;    ///< the vendor's name: "NVIDIA H200"
+  std::string driver;  ///< driver or runtime with version; part of every cache key
+  std::string arch;    ///< what the compiler is told: "sm_90", "x86-64-native", "OpenCL C 1.2"
   int compute_units = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t cache_bytes = 0;     ///< last-level cache: rotation must exceed it
-  std::int64_t max_threads_per_block = 0;   ///< 0: no such limit
-  std::int64_t max_shared_bytes = 0;        ///< per block, opt-in limit; 0: unknown
-  bool processor = false;                   ///< kernels run on the host's cores: few threads, wide vectors, no real barriers; a
-                                            ///< compiler running beside a timing would disturb it
+  std::int64_t cache_bytes = 0;            ///< last-level cache: rotation must exceed it
+  std::int64_t max_threads_per_block = 0;  ///< 0: no such limit
+  std::int64_t max_shared_bytes = 0;       ///< per block, opt-in limit; 0: unknown
+  bool processor = false;  ///< kernels run on the host's cores: few threads, wide vectors, no real barriers; a
+                           ///< compiler running beside a timing would disturb it
 };
 
 enum class BufferRole { input, output };
@@ -47,13 +47,13 @@ struct ProblemLayout {
   int slots = 1;
 };
 
-/// Outputs and scratch are filled with one of two patterns of 16-bit words before a checked call; both are NaN in every float
-/// type, with different bits.
+/// Outputs and scratch are filled with one of two patterns of 16-bit words before a checked call; both are NaN in every
+/// float type, with different bits.
 enum class Poison : std::uint16_t { a = 0xFFFF, b = 0x7FFF };
 
 struct Timing {
-  double device_us = 0;   ///< by the device's own clock, whole batch; 0 when it has none (then host time is the time)
-  double host_us = 0;     ///< by the judge's clock around the batch
+  double device_us = 0;  ///< by the device's own clock, whole batch; 0 when it has none (then host time is the time)
+  double host_us = 0;    ///< by the judge's clock around the batch
 };
 struct Fault {
   enum class Kind { crashed, timed_out, forbidden } kind = Kind::crashed;  ///< forbidden: the sandbox refused an action
@@ -63,9 +63,9 @@ using RunOutcome = std::variant<Timing, Fault>;
 
 /// What a checked slot looked like after a call.
 struct SlotReport {
-  std::vector<oracle::CompareStats> outputs;   ///< one per output
-  std::vector<std::string> changed_inputs;     ///< inputs whose bytes differ from the data set
-  std::vector<std::string> broken_red_zones;   ///< buffers (scratch too) with writes outside their bounds
+  std::vector<oracle::CompareStats> outputs;  ///< one per output
+  std::vector<std::string> changed_inputs;    ///< inputs whose bytes differ from the data set
+  std::vector<std::string> broken_red_zones;  ///< buffers (scratch too) with writes outside their bounds
 };
 
 using KernelHandle = int;
@@ -76,8 +76,9 @@ class Bench {
  public:
   virtual ~Bench() = default;
 
-  /// Loads compiled code with its launch plan evaluated under `constants` (shape symbols and tunables). A kernel that the
-  /// device refuses (too many resources, unknown entry point) or that faults while loading is a Fault, not an Error.
+  /// Loads compiled code with its launch plan evaluated under `constants` (shape symbols and tunables). A kernel that
+  /// the device refuses (too many resources, unknown entry point) or that faults while loading is a Fault, not an
+  /// Error.
   virtual Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan& plan,
                                                          const Bindings& constants) = 0;
   virtual void unload(KernelHandle kernel) = 0;
@@ -85,7 +86,8 @@ class Bench {
   /// Copies the data set's inputs into the slot and poisons its outputs, red zones and all scratch.
   virtual Status stage(int slot, const oracle::DataSet& data, Poison poison) = 0;
 
-  /// Runs the kernel once per listed slot, in order, as one timed batch. `limit` is wall-clock; past it the worker is killed.
+  /// Runs the kernel once per listed slot, in order, as one timed batch. `limit` is wall-clock; past it the worker is
+  /// killed.
   virtual Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) = 0;
 
   /// Compares the slot with the data set it was staged from: outputs, inputs unchanged, red zones intact.

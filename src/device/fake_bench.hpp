@@ -22,7 +22,8 @@ class FakeBench final : public Bench {
     int calls = 0;
   };
 
-  explicit FakeBench(ProblemLayout layout) : layout_(std::move(layout)), slots_(static_cast<std::size_t>(layout_.slots)) {}
+  explicit FakeBench(ProblemLayout layout)
+      : layout_(std::move(layout)), slots_(static_cast<std::size_t>(layout_.slots)) {}
 
   std::vector<Kernel> kernels;                ///< handle = index
   std::vector<std::string> broken_red_zones;  ///< reported by every check
@@ -64,7 +65,8 @@ class FakeBench final : public Bench {
       if (buffers[i].bytes != data.inputs[i].bytes) report.changed_inputs.push_back(layout_.buffers[i].name);
     for (std::size_t k = 0; k < data.expected.size(); ++k) {
       const ir::HostTensor& actual = buffers[data.inputs.size() + k];
-      report.outputs.push_back(oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k], data.nan_is_free, 1));
+      report.outputs.push_back(
+          oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k], data.nan_is_free, 1));
     }
     return report;
   }

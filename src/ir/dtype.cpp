@@ -115,7 +115,10 @@ void store_element(DType dtype, void* data, std::size_t index, double value) {
         auto bits = std::bit_cast<std::uint32_t>(narrow);
         if ((bits & 1) == 0) {  // round to odd: step towards the value when the even neighbour was taken
           const bool away = std::fabs(value) > std::fabs(static_cast<double>(narrow));
-          if (away) bits += 1; else if ((bits & 0x7fffffff) != 0) bits -= 1;
+          if (away)
+            bits += 1;
+          else if ((bits & 0x7fffffff) != 0)
+            bits -= 1;
           narrow = std::bit_cast<float>(bits);
         }
       }

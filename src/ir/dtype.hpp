@@ -9,11 +9,11 @@ namespace kerf {
 
 enum class DType { f32, f16, bf16, f64, i32, i64, boolean };
 
-std::string_view dtype_name(DType dtype);                   ///< "f32", "f16", "bf16", "f64", "i32", "i64", "bool"
+std::string_view dtype_name(DType dtype);  ///< "f32", "f16", "bf16", "f64", "i32", "i64", "bool"
 std::optional<DType> dtype_from_name(std::string_view name);
-std::size_t dtype_size(DType dtype);                        ///< bytes per element; bool is one byte, 0 or 1
+std::size_t dtype_size(DType dtype);  ///< bytes per element; bool is one byte, 0 or 1
 bool is_float(DType dtype);
-bool is_integer(DType dtype);                               ///< i32, i64; not bool
+bool is_integer(DType dtype);  ///< i32, i64; not bool
 
 /// Result type of an arithmetic operation: bool < i32 < i64 < f16, bf16 < f32 < f64 (f16 with bf16 gives f32).
 DType promote(DType a, DType b);

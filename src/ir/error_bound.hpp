@@ -9,10 +9,10 @@ namespace kerf::ir {
 
 /// Unit round-offs of an accuracy class.
 struct ErrorModel {
-  double rounding = 0x1.0p-24;   ///< each elementwise result, relative (f32: 2^-24)
-  double operand = 0;            ///< operands of contractions and convolutions, relative, beyond their dtype (tf32: 2^-11)
-  double accumulate = 0x1.0p-24; ///< each partial sum, relative
-  double tiny = 0x1.0p-126;      ///< absolute floor of any rounding: results this small may be flushed
+  double rounding = 0x1.0p-24;  ///< each elementwise result, relative (f32: 2^-24)
+  double operand = 0;  ///< operands of contractions and convolutions, relative, beyond their dtype (tf32: 2^-11)
+  double accumulate = 0x1.0p-24;  ///< each partial sum, relative
+  double tiny = 0x1.0p-126;       ///< absolute floor of any rounding: results this small may be flushed
 };
 
 /// Outputs of the result: y0, y0!bound, y1, y1!bound, ... (bounds in f64 with y's shape). First-order running error
@@ -20,7 +20,8 @@ struct ErrorModel {
 /// - inputs, constants, views, selections and integers are exact (bound 0);
 /// - a map op passes on |df/dx| * bound(x) and adds rounding * c * |f|;
 /// - a sum of K terms adds (1 + sqrt(K)/2) * accumulate * sum|x| (random-walk growth, not the worst case, so that a
-///   lower precision cannot hide under it); contractions and convolutions the same over |a||b|, plus 2 * operand * |a||b|;
+///   lower precision cannot hide under it); contractions and convolutions the same over |a||b|, plus 2 * operand *
+///   |a||b|;
 /// - max and min pass on the largest bound; discontinuous results (comparisons, floor, arg-reductions, ...) that are
 ///   closer to their threshold than the bound are ambiguous: their bound is +inf and the element is not compared.
 /// An integer or bool output gets the bound 0 (exact) or +inf (ambiguous).

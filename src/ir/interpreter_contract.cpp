@@ -353,7 +353,8 @@ double exact_output(const ConvAttr& conv, const ConvShape& shape, const double* 
   for (std::int64_t k = 0; k < taps; ++k) {
     std::int64_t rest_o = place, rest_k = k, i = 0, stride = 1;
     bool inside = true;
-    for (std::size_t d = shape.rank; d-- > 0; rest_o /= shape.out[d], rest_k /= shape.kernel[d], stride *= shape.in[d]) {
+    for (std::size_t d = shape.rank; d-- > 0;
+         rest_o /= shape.out[d], rest_k /= shape.kernel[d], stride *= shape.in[d]) {
       const std::int64_t distance =
           rest_o % shape.out[d] + conv.padding[d] - rest_k % shape.kernel[d] * conv.dilation[d];
       inside = inside && distance >= 0 && distance % conv.stride[d] == 0 && distance / conv.stride[d] < shape.in[d];

@@ -25,7 +25,8 @@ Result<double> fastest_us(Language& language, Device& device, const CalibrationK
   if (const auto* failed = std::get_if<CompileFailed>(&outcome)) return fail(Errc::tool_failed, failed->log);
 
   ProblemLayout layout;
-  layout.buffers = {{"x", DType::f32, {kernel.n}, BufferRole::input}, {"y", DType::f32, {kernel.n}, BufferRole::output}};
+  layout.buffers = {{"x", DType::f32, {kernel.n}, BufferRole::input},
+                    {"y", DType::f32, {kernel.n}, BufferRole::output}};
   layout.slots = 2;
   KERF_TRY(const auto bench, device.open(layout));
   KERF_TRY(const auto loaded, bench->load(std::get<Artifact>(outcome), candidate.plan, request.constants));
@@ -34,7 +35,8 @@ Result<double> fastest_us(Language& language, Device& device, const CalibrationK
   data.id = oracle::next_data_id();
   data.shape = data.distribution = "calibration";
   data.inputs.push_back(ir::make_tensor(DType::f32, {kernel.n}));
-  for (std::int64_t i = 0; i < kernel.n; ++i) data.inputs[0].as<float>()[i] = 1.0F + static_cast<float>(i % 251) / 256.0F;
+  for (std::int64_t i = 0; i < kernel.n; ++i)
+    data.inputs[0].as<float>()[i] = 1.0F + static_cast<float>(i % 251) / 256.0F;
   for (int slot = 0; slot < layout.slots; ++slot) KERF_TRY_VOID(bench->stage(slot, data, Poison::a));
 
   // Other load on a host's cores makes a peak look low, and a low peak makes honest kernels look impossible: there the

@@ -9,8 +9,8 @@
 
 namespace kerf {
 
-/// Best of several runs per peak (a peak is what the device can reach, not what it reaches on average). Kernels that the
-/// device refuses are left out; an error only when the copy peak cannot be measured.
+/// Best of several runs per peak (a peak is what the device can reach, not what it reaches on average). Kernels that
+/// the device refuses are left out; an error only when the copy peak cannot be measured.
 Result<Peaks> calibrate(Language& language, Device& device);
 
 }  // namespace kerf

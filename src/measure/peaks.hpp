@@ -18,7 +18,7 @@ inline constexpr int kPeaksSchema = 1;
 
 /// Rates per second: "copy" in bytes read plus written, the others in FLOPs.
 struct Peaks {
-  std::string device;                   ///< name and driver they were measured on
+  std::string device;  ///< name and driver they were measured on
   std::map<std::string, double> rates;
 };
 
@@ -26,13 +26,14 @@ struct Peaks {
 std::optional<Peaks> load_peaks(const std::filesystem::path& folder, const DeviceFacts& facts);
 Status save_peaks(const std::filesystem::path& folder, const DeviceFacts& facts, const Peaks& peaks);
 
-/// The least time the task can take: bytes over bandwidth or FLOPs over the best rate its precision allows, whichever is
-/// larger. Nothing without a "copy" rate. `compute` uses the rate of the task's accuracy class; split products may use a
-/// faster unit several times, so the physical floor (see `physical_floor_us`) takes the device's highest rate instead.
+/// The least time the task can take: bytes over bandwidth or FLOPs over the best rate its precision allows, whichever
+/// is larger. Nothing without a "copy" rate. `compute` uses the rate of the task's accuracy class; split products may
+/// use a faster unit several times, so the physical floor (see `physical_floor_us`) takes the device's highest rate
+/// instead.
 std::optional<SpeedOfLight> floor_of(const ir::Cost& cost, const Peaks& peaks, Precision precision);
 
-/// A time below this is not believable: a conservative floor with the highest rates and without FLOPs that algebra can avoid.
-/// Data smaller than the last-level cache gives no memory floor.
+/// A time below this is not believable: a conservative floor with the highest rates and without FLOPs that algebra can
+/// avoid. Data smaller than the last-level cache gives no memory floor.
 std::optional<double> physical_floor_us(const ir::Cost& cost, const Peaks& peaks, const DeviceFacts& facts);
 
 }  // namespace kerf

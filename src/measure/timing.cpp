@@ -28,10 +28,20 @@ std::vector<double> present(const std::vector<double>& us) {
 /// State of one measurement; a round is one call of `run_round`.
 class Rounds {
  public:
-  Rounds(Bench& bench, int slots, const std::vector<TimedKernel>& kernels, const std::vector<const oracle::DataSet*>& data,
-         const MeasureOptions& options, Rng& rng, const CheckSlot& check)
-      : bench_(bench), slots_(slots), kernels_(kernels), data_(data), options_(options), rng_(rng), check_(check),
-        batch_(kernels.size(), 1), spent_us_(kernels.size(), 0), estimate_us_(kernels.size(), 0), unseen_(kernels.size()) {
+  Rounds(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
+         const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
+         const CheckSlot& check)
+      : bench_(bench),
+        slots_(slots),
+        kernels_(kernels),
+        data_(data),
+        options_(options),
+        rng_(rng),
+        check_(check),
+        batch_(kernels.size(), 1),
+        spent_us_(kernels.size(), 0),
+        estimate_us_(kernels.size(), 0),
+        unseen_(kernels.size()) {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       result_.kernels.push_back({kernels[k].name, {}});
       estimate_us_[k] = kernels[k].estimate_us;
@@ -51,13 +61,16 @@ class Rounds {
       const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
       KERF_TRY(const RunOutcome outcome, bench_.run(handles_[k], plan[k], limit));
       if (const auto* fault = std::get_if<Fault>(&outcome)) {
-        if (k != 0) return fail(Errc::tool_failed, "baseline " + kernels_[k].name + " failed while being timed: " + fault->message);
+        if (k != 0)
+          return fail(Errc::tool_failed,
+                      "baseline " + kernels_[k].name + " failed while being timed: " + fault->message);
         result_.fault = *fault;
         return false;
       }
       const auto& timing = std::get<Timing>(outcome);
       if (timing.device_us > 0)
-        result_.clock_disagreement = std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
+        result_.clock_disagreement =
+            std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
       const double total = timing.device_us > 0 ? timing.device_us : timing.host_us;
       sample[k] = total / static_cast<double>(plan[k].size());
       spent_us_[k] += timing.host_us;
@@ -96,7 +109,8 @@ class Rounds {
       const auto samples = static_cast<int>(present(result_.kernels[k].us).size());
       // A very slow baseline is content with two samples.
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
-      const bool needed = counted && samples < (affordable ? options_.min_baseline_rounds : std::min(2, options_.min_baseline_rounds));
+      const bool needed =
+          counted && samples < (affordable ? options_.min_baseline_rounds : std::min(2, options_.min_baseline_rounds));
       if (needed || spent_us_[k] <= options_.baseline_share * all) order.push_back(k);
     }
     shuffle(order, rng_);
@@ -113,13 +127,14 @@ class Rounds {
         plan[k].push_back(free.back());
         free.pop_back();
       }
-      if (plan[k].empty()) plan[k].push_back(static_cast<int>(rng_.integer(0, slots_ - 1)));  // fewer slots than kernels
+      if (plan[k].empty())
+        plan[k].push_back(static_cast<int>(rng_.integer(0, slots_ - 1)));  // fewer slots than kernels
     }
     return plan;
   }
 
-  /// Gives every slot to be run a data set that its kernel has not seen yet; when too few are left, the kernel gets a fresh
-  /// process (where it can be reloaded) and may see all of them again.
+  /// Gives every slot to be run a data set that its kernel has not seen yet; when too few are left, the kernel gets a
+  /// fresh process (where it can be reloaded) and may see all of them again.
   Status assign_data(const std::vector<std::vector<int>>& plan) {
     chosen_.assign(static_cast<std::size_t>(slots_), nullptr);
     for (std::size_t k = 0; k < plan.size(); ++k) {
@@ -163,10 +178,10 @@ class Rounds {
   void resize_batches() {
     const auto wanted = static_cast<double>(options_.min_batch.count());
     // Half of the slots at most are used in a round; the others do the flushing.
-    const int most = std::max(1, std::min(slots_ / 2 / static_cast<int>(kernels_.size()), static_cast<int>(data_.size())));
+    const int most =
+        std::max(1, std::min(slots_ / 2 / static_cast<int>(kernels_.size()), static_cast<int>(data_.size())));
     for (std::size_t k = 0; k < kernels_.size(); ++k)
-      if (estimate_us_[k] > 0)
-        batch_[k] = std::clamp(static_cast<int>(std::ceil(wanted / estimate_us_[k])), 1, most);
+      if (estimate_us_[k] > 0) batch_[k] = std::clamp(static_cast<int>(std::ceil(wanted / estimate_us_[k])), 1, most);
   }
 
   Bench& bench_;
@@ -176,20 +191,20 @@ class Rounds {
   const MeasureOptions& options_;
   Rng& rng_;
   const CheckSlot& check_;
-  std::vector<int> batch_;                         // calls per batch
-  std::vector<double> spent_us_, estimate_us_;     // per kernel
-  std::vector<KernelHandle> handles_;              // per kernel; changes with a reload
+  std::vector<int> batch_;                                   // calls per batch
+  std::vector<double> spent_us_, estimate_us_;               // per kernel
+  std::vector<KernelHandle> handles_;                        // per kernel; changes with a reload
   std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
-  std::vector<const oracle::DataSet*> chosen_;     // per slot, for this round; null: not run
-  std::vector<const oracle::DataSet*> staged_;     // per slot
+  std::vector<const oracle::DataSet*> chosen_;               // per slot, for this round; null: not run
+  std::vector<const oracle::DataSet*> staged_;               // per slot
   TimingResult result_;
 };
 
 }  // namespace
 
 Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
-                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
-                                  Clock& clock, const CheckSlot& check) {
+                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options,
+                                  Rng& rng, Clock& clock, const CheckSlot& check) {
   KERF_CHECK(!kernels.empty() && !data.empty() && slots > 0, "timing needs kernels, data and slots");
   Rounds rounds(bench, slots, kernels, data, options, rng, check);
   if (options.warm_up) {

@@ -16,23 +16,24 @@
 namespace kerf {
 
 struct MeasureOptions {
-  int min_rounds = 5;                            ///< rounds before the noise is looked at
+  int min_rounds = 5;  ///< rounds before the noise is looked at
   int max_rounds = 60;
-  double target_noise = 0.02;                    ///< stop when the interval of the candidate's median is this narrow (relative, half width)
-  std::chrono::milliseconds time_limit{2000};    ///< wall clock for all rounds of one shape; at least min_rounds run
-  std::chrono::microseconds min_batch{1000};     ///< calls are batched until a batch lasts this long, within the slots
-  std::chrono::milliseconds call_limit{900};     ///< a single call past this is a hang
-  double baseline_share = 0.5;                   ///< baselines are left out of a round while they used more than this share of the time
+  double target_noise =
+      0.02;  ///< stop when the interval of the candidate's median is this narrow (relative, half width)
+  std::chrono::milliseconds time_limit{2000};  ///< wall clock for all rounds of one shape; at least min_rounds run
+  std::chrono::microseconds min_batch{1000};   ///< calls are batched until a batch lasts this long, within the slots
+  std::chrono::milliseconds call_limit{900};   ///< a single call past this is a hang
+  double baseline_share = 0.5;  ///< baselines are left out of a round while they used more than this share of the time
   int min_baseline_rounds = 5;
-  bool warm_up = true;                           ///< one uncounted round first
+  bool warm_up = true;  ///< one uncounted round first
 };
 
 struct TimedKernel {
   std::string name;
   KernelHandle handle = 0;
-  double estimate_us = 0;     ///< of one call, when it is known: the first batch is sized by it
-  /// For kernels whose process could remember earlier calls: loads the code into a fresh process and gives its new handle. Called
-  /// whenever all data sets have been shown, so that no process of the kernel sees the same data twice.
+  double estimate_us = 0;  ///< of one call, when it is known: the first batch is sized by it
+  /// For kernels whose process could remember earlier calls: loads the code into a fresh process and gives its new
+  /// handle. Called whenever all data sets have been shown, so that no process of the kernel sees the same data twice.
   std::function<Result<KernelHandle>()> reload;
 };
 
@@ -43,21 +44,21 @@ struct KernelSamples {
 };
 
 struct TimingResult {
-  std::vector<KernelSamples> kernels;         ///< in the order given; the first is the candidate
-  std::optional<Fault> fault;                 ///< the candidate's; samples are void then
-  std::string refused;                        ///< not empty: a checked call was refused and `on_check` kept the reason
-  double clock_disagreement = 0;              ///< largest host/device time ratio seen, 0 without a device clock
+  std::vector<KernelSamples> kernels;  ///< in the order given; the first is the candidate
+  std::optional<Fault> fault;          ///< the candidate's; samples are void then
+  std::string refused;                 ///< not empty: a checked call was refused and `on_check` kept the reason
+  double clock_disagreement = 0;       ///< largest host/device time ratio seen, 0 without a device clock
 };
 
 /// Looks at a slot after a timed call; false refuses the candidate and ends the measurement.
 using CheckSlot = std::function<Result<bool>(std::size_t kernel, int slot, const oracle::DataSet& data)>;
 
-/// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining slots
-/// are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as one batch over
-/// its own slots; (3) every used slot is checked.
+/// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining
+/// slots are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as
+/// one batch over its own slots; (3) every used slot is checked.
 Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
-                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options, Rng& rng,
-                                  Clock& clock, const CheckSlot& check);
+                                  const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options,
+                                  Rng& rng, Clock& clock, const CheckSlot& check);
 
 TimeEstimate estimate(const std::vector<double>& us);
 

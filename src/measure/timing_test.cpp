@@ -18,9 +18,12 @@ class TimingTest : public testing::Test {
 
   TimingResult measure(const MeasureOptions& options, std::size_t kernels = 2) {
     std::vector<TimedKernel> list;
-    for (std::size_t k = 0; k < kernels; ++k) list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
+    for (std::size_t k = 0; k < kernels; ++k)
+      list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
     Rng rng(1);
-    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> { return ++checks_ != refuse_at_; };
+    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> {
+      return ++checks_ != refuse_at_;
+    };
     for (auto& data : more_) data.inputs = data_.inputs;
     std::vector<const oracle::DataSet*> sets{&data_};
     for (auto& data : more_) sets.push_back(&data);

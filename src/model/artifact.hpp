@@ -12,9 +12,9 @@ namespace kerf {
 struct KernelFacts {
   std::string name;
   int registers = -1;
-  std::int64_t shared_bytes = -1;      ///< static shared (local) memory
-  std::int64_t local_bytes = -1;       ///< stack and spills per thread
-  int max_threads = -1;                ///< per block
+  std::int64_t shared_bytes = -1;  ///< static shared (local) memory
+  std::int64_t local_bytes = -1;   ///< stack and spills per thread
+  int max_threads = -1;            ///< per block
 };
 
 /// Facts the static budget (verification rule 12) judges, language-neutral.
@@ -26,11 +26,11 @@ struct StaticFacts {
 };
 
 struct Artifact {
-  std::string language;     ///< Language::name() that made it
-  std::string bytes;        ///< shared object, program binary, cubin, ...
+  std::string language;          ///< Language::name() that made it
+  std::string bytes;             ///< shared object, program binary, cubin, ...
   std::string disassembly_hint;  ///< optional text (PTX, ...) for descriptors; may be empty
   StaticFacts facts;
-  std::string id;           ///< SHA-256 of `bytes`
+  std::string id;  ///< SHA-256 of `bytes`
 };
 
 /// The compiler's words; a candidate that does not compile is data.

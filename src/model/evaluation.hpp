@@ -23,14 +23,14 @@ struct TimeEstimate {
 };
 
 struct Speedup {
-  std::string vs;                     ///< the baseline's name
+  std::string vs;  ///< the baseline's name
   double ratio = 0, low = 0, high = 0;
 };
 
 struct SpeedOfLight {
   double floor_us = 0;
-  double fraction = 0;                ///< floor / time
-  std::string bound;                  ///< "memory" or "compute"
+  double fraction = 0;  ///< floor / time
+  std::string bound;    ///< "memory" or "compute"
 };
 
 /// Timings of one shape set.
@@ -39,8 +39,8 @@ struct ShapeMeasurement {
   double weight = 1;
   TimeEstimate time;
   std::map<std::string, TimeEstimate> baselines;
-  std::map<std::string, Speedup> speedups;      ///< per baseline, from paired samples
-  std::optional<SpeedOfLight> speed_of_light;   ///< absent without calibration
+  std::map<std::string, Speedup> speedups;     ///< per baseline, from paired samples
+  std::optional<SpeedOfLight> speed_of_light;  ///< absent without calibration
 };
 
 struct Measurement {
@@ -54,14 +54,25 @@ struct WrongEvidence {
   std::int64_t wrong = 0, total = 0;
   std::vector<std::int64_t> worst_index;
   double expected = 0, actual = 0, tolerance = 0;
-  std::vector<std::int64_t> box_low, box_high;   ///< bounding box of the wrong elements, both ends included
+  std::vector<std::int64_t> box_low, box_high;  ///< bounding box of the wrong elements, both ends included
 };
 
-struct BuildFailed { std::string shape, log; };
-struct WrongResult { std::string gate, message; std::optional<WrongEvidence> evidence; };
-struct Crashed { std::string gate, message; };
-struct TimedOut { std::string gate, message; };
-struct Rejected { std::string gate, message; };
+struct BuildFailed {
+  std::string shape, log;
+};
+struct WrongResult {
+  std::string gate, message;
+  std::optional<WrongEvidence> evidence;
+};
+struct Crashed {
+  std::string gate, message;
+};
+struct TimedOut {
+  std::string gate, message;
+};
+struct Rejected {
+  std::string gate, message;
+};
 
 using Outcome = std::variant<Measurement, BuildFailed, WrongResult, Crashed, TimedOut, Rejected>;
 
@@ -81,13 +92,13 @@ struct TierTime {
 struct Evaluation {
   std::string task, task_id, target, device;
   std::string candidate, candidate_id;
-  std::string toolchain;                 ///< versions of compiler, driver and Kerf; part of the cache key
+  std::string toolchain;  ///< versions of compiler, driver and Kerf; part of the cache key
   Bindings tunables;
-  std::uint64_t seed = 0;                ///< of all data; --seed replays it
+  std::uint64_t seed = 0;  ///< of all data; --seed replays it
   Outcome outcome;
-  std::vector<int> cell;                 ///< level per behaviour dimension (docs/descriptors.md); empty outside of searches
+  std::vector<int> cell;  ///< level per behaviour dimension (docs/descriptors.md); empty outside of searches
   std::vector<TierTime> tiers;
-  std::vector<std::string> notes;        ///< e.g. a distribution that was left out, and why
+  std::vector<std::string> notes;  ///< e.g. a distribution that was left out, and why
   bool from_cache = false;
 };
 

@@ -22,7 +22,8 @@ struct ShapeSet {
   bool applies_to(std::string_view target) const;
 };
 
-/// The accuracy class a candidate must reach; what an honest implementation of that class achieves is computed per element.
+/// The accuracy class a candidate must reach; what an honest implementation of that class achieves is computed per
+/// element.
 enum class Precision { f64, f32, tf32, f16, bf16 };
 std::string_view precision_name(Precision precision);
 std::optional<Precision> precision_from_name(std::string_view name);
@@ -36,10 +37,11 @@ struct InputDistribution {
   bool b_is_dim = false;
 };
 
-/// A reference given as C++: `template <class real> void reference(const real* x, ..., real* y)` over the task's inputs and
-/// outputs, shape symbols visible as constants. Compiled for double (the oracle) and for float (the naive baseline).
+/// A reference given as C++: `template <class real> void reference(const real* x, ..., real* y)` over the task's inputs
+/// and outputs, shape symbols visible as constants. Compiled for double (the oracle) and for float (the naive
+/// baseline).
 struct CppReference {
-  std::string path;    ///< as written in the task, for messages
+  std::string path;  ///< as written in the task, for messages
   std::string source;
 };
 
@@ -56,18 +58,18 @@ struct Task {
   std::string description;
   std::vector<ir::TensorType> inputs;
   std::vector<ir::TensorType> outputs;
-  std::vector<ShapeSet> shapes;                       ///< at least one; at least one has weight > 0
+  std::vector<ShapeSet> shapes;  ///< at least one; at least one has weight > 0
   Precision precision = Precision::f32;
-  bool special_values = true;                         ///< also test with rare NaN, infinities, denormals
+  bool special_values = true;                                   ///< also test with rare NaN, infinities, denormals
   std::vector<std::optional<InputDistribution>> distributions;  ///< one per input
-  std::optional<ir::Graph> graph;                     ///< set when the reference is an expression
-  std::optional<CppReference> cpp;                    ///< set when it is C++; exactly one of the two is set
+  std::optional<ir::Graph> graph;                               ///< set when the reference is an expression
+  std::optional<CppReference> cpp;                              ///< set when it is C++; exactly one of the two is set
   std::vector<BaselineSpec> baselines;
-  std::string id;                                     ///< SHA-256 of everything that defines the semantics
+  std::string id;  ///< SHA-256 of everything that defines the semantics
 };
 
-/// The sets that are used for `target`, in task order. When none of them has a weight the first gets the weight 1, so that
-/// something is timed. Empty when the task has no set for that target.
+/// The sets that are used for `target`, in task order. When none of them has a weight the first gets the weight 1, so
+/// that something is timed. Empty when the task has no set for that target.
 std::vector<ShapeSet> shapes_for(const Task& task, std::string_view target);
 
 }  // namespace kerf

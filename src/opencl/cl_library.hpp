@@ -14,6 +14,7 @@
 
 namespace kerf::opencl {
 
+// clang-format off
 #define KERF_CL_FUNCTIONS(X)                                                                                  \
   X(clGetPlatformIDs)                                                                                         \
   X(clGetPlatformInfo)                                                                                        \
@@ -24,6 +25,7 @@ namespace kerf::opencl {
               X(clGetKernelArgInfo) X(clGetKernelWorkGroupInfo) X(clSetKernelArg) X(clCreateBuffer)           \
                   X(clCreateSubBuffer) X(clReleaseMemObject) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) \
                       X(clEnqueueWriteBuffer) X(clFinish) X(clGetEventProfilingInfo) X(clReleaseEvent)
+// clang-format on
 
 /// The functions of libOpenCL. The library stays open until the process ends.
 struct ClFunctions {

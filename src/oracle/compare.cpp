@@ -26,8 +26,8 @@ double largest_finite(DType dtype) {
 /// Error of one float element over its tolerance: <= 1 passes, +inf is a NaN or infinity mismatch.
 struct Judged {
   bool compared = true;
-  double ratio = 0;       // |error| / tolerance
-  double normalised = -1; // |error| / bound; -1 where the bound is zero or the values are not finite
+  double ratio = 0;        // |error| / tolerance
+  double normalised = -1;  // |error| / bound; -1 where the bound is zero or the values are not finite
 };
 
 Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free) {
@@ -128,9 +128,9 @@ CompareStats compare(DType dtype, std::span<const std::byte> actual, const ir::H
     CompareStats part;
     for (std::int64_t block = first; block < last; ++block) {
       const std::int64_t begin = block * kBlock, end = std::min(begin + kBlock, total.total);
-      if (dtype == DType::f32 &&
-          f32_block_is_plainly_right(reinterpret_cast<const float*>(actual.data()) + begin, expected.as<double>() + begin,
-                                     bound.as<double>() + begin, end - begin, part.sum_squares, part.squares_count)) {
+      if (dtype == DType::f32 && f32_block_is_plainly_right(reinterpret_cast<const float*>(actual.data()) + begin,
+                                                            expected.as<double>() + begin, bound.as<double>() + begin,
+                                                            end - begin, part.sum_squares, part.squares_count)) {
         part.compared += end - begin;
         if (part.worst < 0) part.worst = begin;
         continue;

@@ -11,12 +11,12 @@
 namespace kerf::oracle {
 
 struct DataSet {
-  std::uint64_t id = 0;                        ///< unique within the process: cache key for uploads
-  std::string shape, distribution;             ///< names, for evidence
-  std::vector<ir::HostTensor> inputs;          ///< in task order, storage dtype
-  std::vector<ir::HostTensor> expected;        ///< one per output: f64 for floats, i64 for integers, bool
-  std::vector<ir::HostTensor> bound;           ///< one per output: f64 absolute error bound; +inf: not compared
-  bool nan_is_free = false;                    ///< where NaN is expected, anything is accepted (see docs/verification.md)
+  std::uint64_t id = 0;                  ///< unique within the process: cache key for uploads
+  std::string shape, distribution;       ///< names, for evidence
+  std::vector<ir::HostTensor> inputs;    ///< in task order, storage dtype
+  std::vector<ir::HostTensor> expected;  ///< one per output: f64 for floats, i64 for integers, bool
+  std::vector<ir::HostTensor> bound;     ///< one per output: f64 absolute error bound; +inf: not compared
+  bool nan_is_free = false;              ///< where NaN is expected, anything is accepted (see docs/verification.md)
 };
 
 }  // namespace kerf::oracle

@@ -13,7 +13,8 @@ namespace {
 
 /// Sum of four 16-bit uniforms, centred and scaled to deviation 1: bell-shaped on (-3.5, 3.5), four cheap operations.
 double bell(std::uint64_t bits) {
-  const auto sum = static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+  const auto sum =
+      static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
   return (sum / 65536.0 - 2.0 + 0x1.0p-15) * 1.7320508075688772;
 }
 
@@ -50,7 +51,8 @@ double family_value(Family family, std::uint64_t bits, std::uint64_t stream, std
     case Family::integers: return static_cast<double>(bits % 9) - 4.0;
     case Family::positive: return unit(bits);
     case Family::negative: return -unit(bits);
-    case Family::specials: return special(bits, mix64(stream + static_cast<std::uint64_t>(index / 16384)), index, count);
+    case Family::specials:
+      return special(bits, mix64(stream + static_cast<std::uint64_t>(index / 16384)), index, count);
   }
   return 0;
 }

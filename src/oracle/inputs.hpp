@@ -21,9 +21,8 @@ enum class Family {
   specials,     ///< normal with rare NaN, infinities, signed zeros, denormals
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
 };
-inline constexpr Family kAllFamilies[] = {Family::normal,   Family::log_uniform, Family::spikes,
-                                          Family::integers, Family::positive,    Family::negative,
-                                          Family::specials};
+inline constexpr Family kAllFamilies[] = {Family::normal,   Family::log_uniform, Family::spikes,  Family::integers,
+                                          Family::positive, Family::negative,    Family::specials};
 std::string_view family_name(Family family);  ///< stable
 
 /// One tensor. Element i depends on (seed, i) alone, so the result is the same on any number of threads. A distribution

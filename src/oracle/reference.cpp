@@ -77,7 +77,8 @@ Result<std::unique_ptr<Reference>> make_graph_reference(const Task& task) {
   KERF_CHECK(task.graph.has_value(), "a graph reference needs a graph");
   std::vector<Bindings> shape_sets;
   for (const ShapeSet& shape : task.shapes) shape_sets.push_back(shape.symbols);
-  KERF_TRY(ir::Graph bounded, ir::with_error_bounds(ir::simplify(*task.graph), error_model(task.precision), shape_sets));
+  KERF_TRY(ir::Graph bounded,
+           ir::with_error_bounds(ir::simplify(*task.graph), error_model(task.precision), shape_sets));
   return std::make_unique<GraphReference>(ir::simplify(bounded), nan_is_free(*task.graph));
 }
 

@@ -17,7 +17,8 @@ const std::string kBoundSuffix = "__bound";
 
 ir::Graph renamed(ir::Graph graph) {
   for (auto& output : graph.outputs)
-    if (const auto at = output.name.find("!bound"); at != std::string::npos) output.name = output.name.substr(0, at) + kBoundSuffix;
+    if (const auto at = output.name.find("!bound"); at != std::string::npos)
+      output.name = output.name.substr(0, at) + kBoundSuffix;
   return graph;
 }
 
@@ -36,7 +37,7 @@ struct DeviceData::Impl {
   const Task& task;
   ShapeSet shape;
   DeviceOracle& oracle;
-  DeviceRecipe recipe;      // all but the inputs
+  DeviceRecipe recipe;  // all but the inputs
   bool nan_is_free = false;
 };
 
@@ -46,26 +47,30 @@ DeviceData::~DeviceData() = default;
 bool too_large_for_the_host(const Task& task, const ShapeSet& shape) {
   for (const auto* list : {&task.inputs, &task.outputs})
     for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols); count && *count > kHostElements) return true;
+      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols); count && *count > kHostElements)
+        return true;
   if (!task.graph) return false;
   const auto cost = ir::cost(*task.graph, shape.symbols);
   return cost && cost->fma_flops > kHostFlops;
 }
 
-Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const ShapeSet& shape, Target& target, BuildCache& builds,
-                                                     Bench& bench) {
+Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const ShapeSet& shape, Target& target,
+                                                     BuildCache& builds, Bench& bench) {
   auto* const oracle = dynamic_cast<DeviceOracle*>(&bench);
   if (oracle == nullptr || !task.graph || !too_large_for_the_host(task, shape)) return std::unique_ptr<DeviceData>();
   std::vector<Bindings> shape_sets;
   for (const ShapeSet& set : task.shapes) shape_sets.push_back(set.symbols);
-  KERF_TRY(ir::Graph bounded, ir::with_error_bounds(ir::simplify(*task.graph), oracle::error_model(task.precision), shape_sets));
+  KERF_TRY(ir::Graph bounded,
+           ir::with_error_bounds(ir::simplify(*task.graph), oracle::error_model(task.precision), shape_sets));
   codegen::NaiveOptions options;
   options.compute = DType::f64;
   options.outputs_in_compute_type = true;
   options.kernel_prefix = "oracle";
-  KERF_TRY(const std::string source, codegen::generate_naive(ir::simplify(renamed(std::move(bounded))), target.language->dialect(), options));
+  KERF_TRY(const std::string source,
+           codegen::generate_naive(ir::simplify(renamed(std::move(bounded))), target.language->dialect(), options));
   KERF_TRY(const Candidate candidate, parse_candidate("oracle", source));
-  KERF_TRY(CompileOutcome built, builds.compile(*target.language, make_request(candidate, shape.symbols, target.device->facts().arch)));
+  KERF_TRY(CompileOutcome built,
+           builds.compile(*target.language, make_request(candidate, shape.symbols, target.device->facts().arch)));
   if (const auto* failed = std::get_if<CompileFailed>(&built))
     return fail(Errc::tool_failed, "the generated oracle does not compile (a fault in Kerf):\n" + failed->log);
   auto impl = std::make_unique<Impl>(Impl{task, shape, *oracle, {}, oracle::nan_is_free(*task.graph)});

@@ -17,8 +17,8 @@ namespace kerf {
 class DeviceData {
  public:
   /// Null when the shape is small enough for the host or the bench cannot make data itself. Compiles the oracle.
-  static Result<std::unique_ptr<DeviceData>> open(const Task& task, const ShapeSet& shape, Target& target, BuildCache& builds,
-                                                  Bench& bench);
+  static Result<std::unique_ptr<DeviceData>> open(const Task& task, const ShapeSet& shape, Target& target,
+                                                  BuildCache& builds, Bench& bench);
   ~DeviceData();
 
   Result<oracle::DataSet> make(oracle::Family family, std::uint64_t seed);

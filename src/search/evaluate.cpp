@@ -54,9 +54,11 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   if (!options.only_shape.empty() && !judge->shapes_.empty() && judge->shapes_[0].weight <= 0)
     judge->shapes_[0].weight = 1;  // asked for by name: it is timed
   if (judge->shapes_.empty()) {
-    if (options.only_shape.empty()) return fail(Errc::invalid_input, "task " + task.name + " has no shape for target " + tools.target.name);
-    return fail(Errc::invalid_input, fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
-                                                 tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));
+    if (options.only_shape.empty())
+      return fail(Errc::invalid_input, "task " + task.name + " has no shape for target " + tools.target.name);
+    return fail(Errc::invalid_input,
+                fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
+                            tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));
   }
   std::stable_sort(judge->shapes_.begin(), judge->shapes_.end(),
                    [&](const ShapeSet& a, const ShapeSet& b) { return volume(task, a) < volume(task, b); });
@@ -192,12 +194,12 @@ Status Judge::run_tiers(Trial& trial, const Tier& tier) {
     KERF_TRY(alive, tier("compile rest", [&] { return check_build(trial, 1, shapes); }));
     if (!alive) return {};
     KERF_TRY(alive, tier("all shapes", [&]() -> Result<Stop> {
-      for (std::size_t s = 1; s < shapes; ++s) {
-        KERF_TRY(Stop stop, check_shape(trial, s, "all shapes"));
-        if (stop) return stop;
-      }
-      return Stop{};
-    }));
+               for (std::size_t s = 1; s < shapes; ++s) {
+                 KERF_TRY(Stop stop, check_shape(trial, s, "all shapes"));
+                 if (stop) return stop;
+               }
+               return Stop{};
+             }));
     if (!alive) return {};
   }
   if (options_.skip_timing) return {};
@@ -205,13 +207,13 @@ Status Judge::run_tiers(Trial& trial, const Tier& tier) {
   const Pace fine{"fine", 0, true, false};                                              // coarse timing was
   for (const Pace* pace : {&coarse, &fine}) {
     KERF_TRY(alive, tier(pace->label + " timing", [&]() -> Result<Stop> {
-      for (std::size_t s = 0; s < shapes; ++s) {
-        if (shapes_[s].weight <= 0) continue;
-        KERF_TRY(Stop stop, measure_shape(trial, s, *pace));
-        if (stop) return stop;
-      }
-      return Stop{};
-    }));
+               for (std::size_t s = 0; s < shapes; ++s) {
+                 if (shapes_[s].weight <= 0) continue;
+                 KERF_TRY(Stop stop, measure_shape(trial, s, *pace));
+                 if (stop) return stop;
+               }
+               return Stop{};
+             }));
     if (!alive) return {};
   }
   return {};
@@ -220,19 +222,25 @@ Status Judge::run_tiers(Trial& trial, const Tier& tier) {
 Result<Judge::Stop> Judge::check_parse(const Trial& trial) const {
   const Candidate& candidate = trial.candidate;
   if (candidate.target != tools_.target.name)
-    return Stop(Rejected{"parse", fmt::format("the kernel is written for target '{}', not '{}'", candidate.target, tools_.target.name)});
-  if (const auto status = check_against(task_, candidate); !status) return Stop(Rejected{"parse", status.error().message});
+    return Stop(Rejected{
+        "parse", fmt::format("the kernel is written for target '{}', not '{}'", candidate.target, tools_.target.name)});
+  if (const auto status = check_against(task_, candidate); !status)
+    return Stop(Rejected{"parse", status.error().message});
   if (candidate.plan.launches.empty() && !codegen::traits(tools_.target.language->dialect()).host_entry)
-    return Stop(Rejected{"parse", "the header has no `launch:` line, so there is nothing to run; add e.g. launch: "
-                                  "my_kernel<<<ceil_div(n, 256), 256>>>(x, y)"});
+    return Stop(Rejected{"parse",
+                         "the header has no `launch:` line, so there is nothing to run; add e.g. launch: "
+                         "my_kernel<<<ceil_div(n, 256), 256>>>(x, y)"});
   for (const ShapeSet& shape : shapes_) {
     const Bindings constants = merged(shape.symbols, trial.tunables);
     for (std::size_t i = 0; i < candidate.requirements.size(); ++i) {
       const auto value = candidate.requirements[i].evaluate(constants);
-      if (!value) return Stop(Rejected{"parse", "require: " + candidate.requirement_texts[i] + ": " + value.error().message});
+      if (!value)
+        return Stop(Rejected{"parse", "require: " + candidate.requirement_texts[i] + ": " + value.error().message});
       if (*value == 0)
-        return Stop(Rejected{"parse", fmt::format("require: {} does not hold for shape '{}'; a kernel must handle every shape of the task",
-                                                  candidate.requirement_texts[i], shape.name)});
+        return Stop(Rejected{
+            "parse",
+            fmt::format("require: {} does not hold for shape '{}'; a kernel must handle every shape of the task",
+                        candidate.requirement_texts[i], shape.name)});
     }
   }
   return Stop{};
@@ -241,7 +249,8 @@ Result<Judge::Stop> Judge::check_parse(const Trial& trial) const {
 Result<Judge::Stop> Judge::check_build(const Trial& trial, std::size_t first, std::size_t last) {
   for (std::size_t s = first; s < last; ++s) {
     KERF_TRY(const CompileOutcome outcome, build(trial.candidate, trial.tunables, s));
-    if (const auto* failed = std::get_if<CompileFailed>(&outcome)) return Stop(BuildFailed{shapes_[s].name, failed->log});
+    if (const auto* failed = std::get_if<CompileFailed>(&outcome))
+      return Stop(BuildFailed{shapes_[s].name, failed->log});
     // Constants may change what is compiled, so the static budget holds for every shape.
     if (first > 0)
       if (auto refusal = judge_static(std::get<Artifact>(outcome).facts)) return Stop(to_outcome(*std::move(refusal)));
@@ -260,7 +269,8 @@ Result<std::variant<KernelHandle, Outcome>> Judge::load(Trial& trial, std::size_
   if (trial.handles[shape]) return Loaded(*trial.handles[shape]);
   KERF_TRY(const CompileOutcome built, build(trial.candidate, trial.tunables, shape));
   const Bindings constants = merged(shapes_[shape].symbols, trial.tunables);
-  KERF_TRY(const auto loaded, contexts_[shape]->bench().load(std::get<Artifact>(built), trial.candidate.plan, constants));
+  KERF_TRY(const auto loaded,
+           contexts_[shape]->bench().load(std::get<Artifact>(built), trial.candidate.plan, constants));
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
     KERF_TRY(Outcome outcome, after_fault(trial, shape, refusal_from(*fault, gate)));
     return Loaded(std::move(outcome));
@@ -269,13 +279,15 @@ Result<std::variant<KernelHandle, Outcome>> Judge::load(Trial& trial, std::size_
   return Loaded(*trial.handles[shape]);
 }
 
-/// The worker was replaced: nothing is loaded any more. The naive kernel is replayed as a canary before anyone else is judged.
+/// The worker was replaced: nothing is loaded any more. The naive kernel is replayed as a canary before anyone else is
+/// judged.
 Result<Outcome> Judge::after_fault(Trial& trial, std::size_t shape, Refusal refusal) {
   trial.handles[shape].reset();
   contexts_[shape]->forget_handles();
   KERF_TRY(const auto canary, run_canary(*contexts_[shape]));
   if (canary)
-    return fail(Errc::unavailable, "the device no longer computes correctly after this kernel: " + outcome_message(to_outcome(*canary)));
+    return fail(Errc::unavailable,
+                "the device no longer computes correctly after this kernel: " + outcome_message(to_outcome(*canary)));
   return to_outcome(std::move(refusal));
 }
 
@@ -291,13 +303,16 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, const st
   options.gate = gate;
   options.call_limit = call_limit(*context);
   const auto data = context->checked();
-  KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(), context->outputs(), options));
+  KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
+                                context->outputs(), options));
   if (!refusal) {
-    trial.detail += fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
+    trial.detail +=
+        fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
     return Stop{};
   }
-  const bool worker_lives = std::holds_alternative<WrongResult>(*refusal) ||
-                            (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != "sandbox");
+  const bool worker_lives =
+      std::holds_alternative<WrongResult>(*refusal) ||
+      (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != "sandbox");
   if (worker_lives) return Stop(to_outcome(*std::move(refusal)));
   KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
   return Stop(std::move(outcome));
@@ -309,7 +324,8 @@ Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
   VerifyOptions options;
   options.gate = "canary";
   options.call_limit = std::chrono::minutes(2);
-  return verify_call(shape.bench(), *baselines.front()->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(), options);
+  return verify_call(shape.bench(), *baselines.front()->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(),
+                     options);
 }
 
 Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const Pace& pace) {
@@ -336,7 +352,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (pace.baselines) {
     KERF_TRY(const auto baselines, context.baselines());
     for (const LoadedBaseline* baseline : baselines)
-      if (reference_for(shape, baseline->name) == nullptr) kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
+      if (reference_for(shape, baseline->name) == nullptr)
+        kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
   }
 
   std::vector<const oracle::DataSet*> data;
@@ -347,7 +364,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
     refusal = judge_slot(report, set, {}, context.outputs());
     if (!refusal) return true;
     if (kernel != 0)
-      return fail(Errc::tool_failed, "baseline " + kernels[kernel].name + " gave a wrong result while being timed: " + outcome_message(to_outcome(*refusal)));
+      return fail(Errc::tool_failed, "baseline " + kernels[kernel].name + " gave a wrong result while being timed: " +
+                                         outcome_message(to_outcome(*refusal)));
     add_wrong_box(*refusal, context.bench(), slot, set, context.outputs());
     return false;
   };
@@ -367,8 +385,10 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   trial.coarse_us[shape] = measured.time.median;
   if (Stop stop = judge_floor(measured, shapes_[shape])) return stop;
   if (timing.clock_disagreement > 1.5)
-    return Stop(Rejected{"clock", fmt::format("device time is {:.1f} times the host's time for the same batch", timing.clock_disagreement)});
-  trial.detail += fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
+    return Stop(Rejected{"clock", fmt::format("device time is {:.1f} times the host's time for the same batch",
+                                              timing.clock_disagreement)});
+  trial.detail +=
+      fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
   if (pace.baselines)
     trial.measurement.shapes.push_back(std::move(measured));
   else
@@ -380,7 +400,8 @@ const TimeEstimate* Judge::reference_for(std::size_t shape, const std::string& b
   const auto known = references_.find(shapes_[shape].name);
   if (known == references_.end()) return nullptr;
   const auto time = known->second.find(baseline);
-  if (time == known->second.end() || time->second.median * 10 < 1000.0 * static_cast<double>(options_.measure.time_limit.count()))
+  if (time == known->second.end() ||
+      time->second.median * 10 < 1000.0 * static_cast<double>(options_.measure.time_limit.count()))
     return nullptr;
   return &time->second;
 }
@@ -404,7 +425,8 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
   if (peaks_ && task_.graph) {
     KERF_TRY(const ir::Cost cost, ir::cost(*task_.graph, shapes_[shape].symbols));
     measured.speed_of_light = floor_of(cost, *peaks_, task_.precision);
-    if (measured.speed_of_light) measured.speed_of_light->fraction = measured.speed_of_light->floor_us / measured.time.median;
+    if (measured.speed_of_light)
+      measured.speed_of_light->fraction = measured.speed_of_light->floor_us / measured.time.median;
   }
   return measured;
 }
@@ -415,9 +437,11 @@ Judge::Stop Judge::judge_floor(const ShapeMeasurement& measured, const ShapeSet&
   if (!cost) return {};
   const auto floor = physical_floor_us(*cost, *peaks_, tools_.target.device->facts());
   if (!floor || measured.time.median >= kFloorMargin * *floor) return {};
-  return Stop(Rejected{"floor", fmt::format("{:.3g} us on shape '{}' is below the physical floor of {:.3g} us (bytes that must move over "
-                                            "the measured bandwidth): quarantined, not rewarded",
-                                            measured.time.median, shape.name, *floor)});
+  return Stop(Rejected{
+      "floor",
+      fmt::format("{:.3g} us on shape '{}' is below the physical floor of {:.3g} us (bytes that must move over "
+                  "the measured bandwidth): quarantined, not rewarded",
+                  measured.time.median, shape.name, *floor)});
 }
 
 Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given) {
@@ -429,7 +453,8 @@ Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& gi
   }
   for (const auto& [name, value] : given) {
     if (all.find(name) == all.end())
-      return fail(Errc::invalid_input, fmt::format("{} has no tunable '{}'{}", candidate.name, name, did_you_mean(name, names)));
+      return fail(Errc::invalid_input,
+                  fmt::format("{} has no tunable '{}'{}", candidate.name, name, did_you_mean(name, names)));
     all[name] = value;
   }
   return all;
@@ -460,14 +485,16 @@ void combine_speedups(Measurement& measurement) {
 }
 
 std::string Judge::toolchain() const {
-  return fmt::format("{}; {}; kerf {}", tools_.target.language->version(), tools_.target.device->facts().driver, kKerfVersion);
+  return fmt::format("{}; {}; kerf {}", tools_.target.language->version(), tools_.target.device->facts().driver,
+                     kKerfVersion);
 }
 
 std::string Judge::evaluation_key(const Candidate& candidate, const Bindings& tunables) const {
-  std::string text = candidate.id + task_.id + tools_.target.name + tools_.target.device->facts().name + toolchain() + options_.only_shape;
+  std::string text = candidate.id + task_.id + tools_.target.name + tools_.target.device->facts().name + toolchain() +
+                     options_.only_shape;
   for (const auto& [name, value] : tunables) text += fmt::format("|{}={}", name, value);
-  text += fmt::format("|{}|{}|{}|{}|{}", options_.skip_timing, options_.measure.time_limit.count(), options_.measure.target_noise,
-                      options_.measure.max_rounds, peaks_ ? peaks_->device : "");
+  text += fmt::format("|{}|{}|{}|{}|{}", options_.skip_timing, options_.measure.time_limit.count(),
+                      options_.measure.target_noise, options_.measure.max_rounds, peaks_ ? peaks_->device : "");
   return evaluation_cache_key(text);
 }
 

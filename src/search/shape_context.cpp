@@ -17,7 +17,8 @@ using oracle::Family;
 /// A baseline may take this long per call; it is ours or the user's, not a candidate.
 constexpr std::chrono::milliseconds kBaselineLimit{120000};
 
-/// What large shapes are checked with: the families that expose size-dependent faults; the others are the small shape's job.
+/// What large shapes are checked with: the families that expose size-dependent faults; the others are the small shape's
+/// job.
 bool suits_large_shapes(Family family) {
   return family == Family::normal || family == Family::spikes || family == Family::specials;
 }
@@ -43,7 +44,8 @@ int timed_sets(const ShapeContext::Inputs& inputs) {
   double elements = 0;
   for (const auto* list : {&inputs.task.inputs, &inputs.task.outputs})
     for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(inputs.shape.symbols)) elements += static_cast<double>(*count);
+      if (const auto count = element_count(tensor.shape).evaluate(inputs.shape.symbols))
+        elements += static_cast<double>(*count);
   if (elements < 1 << 18) return std::max(inputs.timed_data_sets, 12);
   return std::max(inputs.timed_data_sets, elements < 1 << 21 ? 6 : 4);
 }
@@ -59,11 +61,13 @@ double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.devi
 
 Result<std::string> naive_source(const Task& task, const Language& language) {
   if (task.graph) return plain_source(task, language, codegen::OperandRounding::none);
-  if (language.dialect() == codegen::Dialect::cpp) return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float");
+  if (language.dialect() == codegen::Dialect::cpp)
+    return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float");
   return std::string{};
 }
 
-Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const Families* families, Families& found) {
+Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const Families* families,
+                                                            Families& found) {
   auto context = std::unique_ptr<ShapeContext>(new ShapeContext(inputs.shape));
   KERF_TRY_VOID(context->open_bench(inputs));
   KERF_TRY_VOID(context->add_baselines(inputs));
@@ -164,7 +168,8 @@ Result<HonestAccuracy> ShapeContext::honest_accuracy(LoadedBaseline& plain, cons
 
 Status ShapeContext::make_data(const Inputs& inputs, const Families* families, Families& found) {
   KERF_TRY(const auto loaded, baselines());
-  LoadedBaseline* plain = accuracy_ ? accuracy_.get() : (loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0]);
+  LoadedBaseline* plain =
+      accuracy_ ? accuracy_.get() : (loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0]);
   const Rng rng = Rng(inputs.seed).fork(shape_.name);
   KERF_TRY(device_data_, DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_));
 
@@ -188,12 +193,15 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
 
   KERF_TRY(const bool ordinary, add(Family::normal, "normal 0", true));
   if (!ordinary)
-    return fail(Errc::invalid_input,
-                fmt::format("the reference cannot be computed at precision {} on shape '{}': even the naive kernel misses its error "
-                            "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
-                            precision_name(inputs.task.precision), shape_.name));
+    return fail(
+        Errc::invalid_input,
+        fmt::format(
+            "the reference cannot be computed at precision {} on shape '{}': even the naive kernel misses its error "
+            "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
+            precision_name(inputs.task.precision), shape_.name));
   if (shape_.weight > 0)
-    for (int i = 1; i < timed_sets(inputs); ++i) KERF_TRY_VOID(add(Family::normal, "normal " + std::to_string(i), false));
+    for (int i = 1; i < timed_sets(inputs); ++i)
+      KERF_TRY_VOID(add(Family::normal, "normal " + std::to_string(i), false));
   timed_count_ = data_.size();
 
   const bool discover = families == nullptr;
@@ -203,8 +211,11 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
                       std::find(families->usable.begin(), families->usable.end(), family) == families->usable.end()))
       continue;
     KERF_TRY(const bool right, add(family, std::string(oracle::family_name(family)), discover));
-    if (right) found.usable.push_back(family);
-    else found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them", oracle::family_name(family)));
+    if (right)
+      found.usable.push_back(family);
+    else
+      found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them",
+                                        oracle::family_name(family)));
   }
   // Only ordinary data says what accuracy is honest; elsewhere the element bounds alone decide.
   for (auto& checked : data_)

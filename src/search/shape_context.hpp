@@ -1,5 +1,6 @@
 #pragma once
-// Everything that is prepared once per (task, target, shape): buffers on the device, data with expected values, baselines.
+// Everything that is prepared once per (task, target, shape): buffers on the device, data with expected values,
+// baselines.
 
 #include <chrono>
 #include <memory>
@@ -19,14 +20,14 @@ namespace kerf {
 /// Which input families the task can be checked with: those on which a plain implementation is right.
 struct Families {
   std::vector<oracle::Family> usable;
-  std::vector<std::string> notes;   ///< families left out, and why
+  std::vector<std::string> notes;  ///< families left out, and why
 };
 
 struct LoadedBaseline {
   std::string name;
   Candidate candidate;
   Artifact artifact;
-  std::optional<KernelHandle> handle;   ///< none after the worker was replaced
+  std::optional<KernelHandle> handle;  ///< none after the worker was replaced
   double estimate_us = 0;
 };
 
@@ -76,11 +77,11 @@ class ShapeContext {
   std::unique_ptr<Bench> bench_;
   int slots_ = 1;
   std::vector<BufferSpec> outputs_;
-  std::unique_ptr<DeviceData> device_data_;             // set for shapes whose data is made on the device
-  std::vector<std::unique_ptr<CheckedData>> data_;      // checked sets; the first `timed_count_` normal ones are timed
+  std::unique_ptr<DeviceData> device_data_;         // set for shapes whose data is made on the device
+  std::vector<std::unique_ptr<CheckedData>> data_;  // checked sets; the first `timed_count_` normal ones are timed
   std::size_t timed_count_ = 0;
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
-  std::unique_ptr<LoadedBaseline> accuracy_;            // plain kernel of the accuracy class, when it is not the naive one
+  std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not the naive one
   std::vector<std::string> notes_;
 };
 

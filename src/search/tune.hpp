@@ -19,9 +19,9 @@ struct TuneOptions {
   int evaluations = 60;  ///< looks at tuples, repeated ones included
   double seconds = 0;    ///< 0: no limit; the verdicts at the end are not counted
   std::uint64_t seed = 1;
-  int rounds = 5;  ///< timed batches of a first look
-  int passes = 0;  ///< above 0: every allowed tuple, this many times, whatever `evaluations` says
-  int jobs = 1;    ///< compilers side by side, beside the one who looks
+  int rounds = 5;               ///< timed batches of a first look
+  int passes = 0;               ///< above 0: every allowed tuple, this many times, whatever `evaluations` says
+  int jobs = 1;                 ///< compilers side by side, beside the one who looks
   std::function<bool()> go_on;  ///< set: asked before every look; false ends the looking early
 };
 

@@ -132,7 +132,8 @@ TEST(TuneSearch, ASpaceSmallerThanTheBudgetIsSeenWhole) {
 }
 
 TEST(TuneSearch, AnEmptySpaceIsNeverLookedAt) {
-  const Replay found = replay(space_of("tune: A = {1, 2, 3}\nrequire: A > 5\n"), {10, 1, 3}, 0.0, [](const Bindings&) { return 1.0; });
+  const Replay found =
+      replay(space_of("tune: A = {1, 2, 3}\nrequire: A > 5\n"), {10, 1, 3}, 0.0, [](const Bindings&) { return 1.0; });
   EXPECT_EQ(found.looks, 0);
   EXPECT_TRUE(found.result.ranking.empty());
 }

@@ -267,7 +267,8 @@ pid_t start_writer(const fs::path& folder, int report) {
 TEST_F(RunStoreTest, NothingReportedIsLostWhenTheWriterIsKilledAtAnyMoment) {
   std::int64_t before = 0;
   unsigned random = 12345;
-  for (int round = 0; round < 60 || (before <= 60 && round < 3000); ++round) {  // a slow machine needs more rounds to get that far
+  for (int round = 0; round < 60 || (before <= 60 && round < 3000);
+       ++round) {  // a slow machine needs more rounds to get that far
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = start_writer(folder_, ends[1]);

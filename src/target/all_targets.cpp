@@ -28,8 +28,8 @@ Result<Target> make_target(const std::string& name, const TargetContext& context
                            bool compile_only) {
   for (const TargetEntry& entry : all_targets())
     if (entry.name == name) return entry.make(context, device, compile_only);
-  return fail(Errc::invalid_input, "unknown target '" + name + "'" + did_you_mean(name, target_names()) + "; known: " +
-                                       join(target_names(), ", "));
+  return fail(Errc::invalid_input, "unknown target '" + name + "'" + did_you_mean(name, target_names()) +
+                                       "; known: " + join(target_names(), ", "));
 }
 
 std::vector<Finding> diagnose(const TargetContext& context) {
@@ -49,7 +49,8 @@ int worker_main(const std::string& kind, std::span<const std::string> args) {
 
 Result<int> device_index(const std::string& device, const std::string& kind) {
   if (device.empty() || device == kind) return 0;
-  const auto bad = fail(Errc::invalid_input, "unknown device '" + device + "': expected " + kind + ":N, for example " + kind + ":0");
+  const auto bad =
+      fail(Errc::invalid_input, "unknown device '" + device + "': expected " + kind + ":N, for example " + kind + ":0");
   if (device.rfind(kind + ":", 0) != 0) return bad;
   const std::string number = device.substr(kind.size() + 1);
   if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos) return bad;

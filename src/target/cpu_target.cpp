@@ -10,7 +10,8 @@ CppLanguageOptions language_options(const TargetContext& context) {
 }
 
 Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
-  if (!device.empty() && device != "cpu") return fail(Errc::invalid_input, "unknown device '" + device + "': target cpu has only 'cpu'");
+  if (!device.empty() && device != "cpu")
+    return fail(Errc::invalid_input, "unknown device '" + device + "': target cpu has only 'cpu'");
   Target target;
   target.name = "cpu";
   target.clock = std::make_unique<SystemClock>();

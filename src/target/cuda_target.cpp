@@ -37,15 +37,20 @@ Result<Target> make(const TargetContext& context, const std::string& device, boo
 
 std::vector<Finding> findings_of(const TargetContext& context) {
   std::vector<Finding> findings;
-  for (const auto& f : diagnose_cuda_toolkit(search_for(context))) findings.push_back({"cuda", f.what, f.found, f.remedy});
-  for (const auto& f : diagnose_cuda_devices(device_options(context))) findings.push_back({"cuda", f.what, f.found, f.remedy});
+  for (const auto& f : diagnose_cuda_toolkit(search_for(context)))
+    findings.push_back({"cuda", f.what, f.found, f.remedy});
+  for (const auto& f : diagnose_cuda_devices(device_options(context)))
+    findings.push_back({"cuda", f.what, f.found, f.remedy});
   return findings;
 }
 
 }  // namespace
 
 TargetEntry cuda_target() {
-  return {"cuda", ".cu", make, findings_of,
+  return {"cuda",
+          ".cu",
+          make,
+          findings_of,
           {{"nvrtc", nvrtc_worker_main}, {"cuda", cuda_worker_main}, {"cuda-probe", cuda_probe_main}}};
 }
 

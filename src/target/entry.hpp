@@ -11,13 +11,13 @@
 namespace kerf {
 
 struct WorkerEntry {
-  std::string kind;                                          ///< of `kerf worker KIND`
+  std::string kind;  ///< of `kerf worker KIND`
   int (*main)(std::span<const std::string> args) = nullptr;
 };
 
 struct TargetEntry {
   std::string name;
-  std::string file_extension;                                ///< ".cpp"
+  std::string file_extension;  ///< ".cpp"
   std::function<Result<Target>(const TargetContext&, const std::string& device, bool compile_only)> make;
   std::function<std::vector<Finding>(const TargetContext&)> diagnose;
   std::vector<WorkerEntry> workers;

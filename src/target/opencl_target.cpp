@@ -40,8 +40,12 @@ std::vector<Finding> findings_of(const TargetContext& context) {
 }  // namespace
 
 TargetEntry opencl_target() {
-  return {"opencl", ".cl", make, findings_of,
-          {{"opencl", opencl_worker_main}, {"opencl-compile", opencl_compile_main}, {"opencl-probe", opencl_probe_main}}};
+  return {
+      "opencl",
+      ".cl",
+      make,
+      findings_of,
+      {{"opencl", opencl_worker_main}, {"opencl-compile", opencl_compile_main}, {"opencl-probe", opencl_probe_main}}};
 }
 
 }  // namespace kerf

@@ -1,5 +1,6 @@
 #pragma once
-// A target is a language on a device. This is the one list of what exists; nothing else names a language or a device kind.
+// A target is a language on a device. This is the one list of what exists; nothing else names a language or a device
+// kind.
 
 #include <filesystem>
 #include <map>
@@ -18,18 +19,18 @@ namespace kerf {
 
 /// Everything targets need from the outside, gathered once in app/.
 struct TargetContext {
-  std::filesystem::path self;              ///< the kerf binary, started again for workers
-  std::filesystem::path cache;             ///< folder for compiled code and calibrations
+  std::filesystem::path self;   ///< the kerf binary, started again for workers
+  std::filesystem::path cache;  ///< folder for compiled code and calibrations
   Sandbox* sandbox = nullptr;
-  std::vector<std::string> nvrtc_folders;  ///< where the user says libnvrtc is, searched first
-  int compile_jobs = 0;                    ///< compiler processes kept alive; 0: one per core
+  std::vector<std::string> nvrtc_folders;          ///< where the user says libnvrtc is, searched first
+  int compile_jobs = 0;                            ///< compiler processes kept alive; 0: one per core
   std::map<std::string, std::string> environment;  ///< what the user's environment says (PATH, CUDA_HOME, ...)
-  std::uint64_t secret = 0;                ///< random per process: keys that candidates must not guess derive from it
+  std::uint64_t secret = 0;  ///< random per process: keys that candidates must not guess derive from it
 };
 
 struct Target {
-  std::string name;                        ///< "cpu", "opencl", "cuda"
-  std::unique_ptr<Clock> clock;            ///< the judge's clock, used by the device for its batches
+  std::string name;              ///< "cpu", "opencl", "cuda"
+  std::unique_ptr<Clock> clock;  ///< the judge's clock, used by the device for its batches
   std::unique_ptr<Language> language;
   std::unique_ptr<Device> device;
 };
@@ -37,13 +38,13 @@ struct Target {
 /// One line of `kerf doctor`.
 struct Finding {
   std::string target;
-  std::string what;        ///< "compiler", "device", "runtime"
-  std::string found;       ///< version and place, or "" when missing
-  std::string remedy;      ///< how to get it; "" when nothing is missing
+  std::string what;    ///< "compiler", "device", "runtime"
+  std::string found;   ///< version and place, or "" when missing
+  std::string remedy;  ///< how to get it; "" when nothing is missing
 };
 
 std::vector<std::string> target_names();
-std::string target_for_extension(const std::string& extension);   ///< "" when unknown
+std::string target_for_extension(const std::string& extension);  ///< "" when unknown
 
 /// Starts what the target needs; unavailable with what is missing and how to get it otherwise. `device` selects among
 /// several ("opencl:1"); "" takes the first. With `compile_only` the device may be absent (device is null then).

@@ -18,7 +18,8 @@ using oracle::DataSet;
 /// True when these outputs would be accepted in place of the expected ones.
 bool would_pass(const Task& task, const DataSet& data, const std::vector<ir::HostTensor>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto stats = oracle::compare(task.outputs[i].dtype, outputs[i].bytes, data.expected[i], data.bound[i], data.nan_is_free);
+    const auto stats =
+        oracle::compare(task.outputs[i].dtype, outputs[i].bytes, data.expected[i], data.bound[i], data.nan_is_free);
     if (stats.wrong > 0) return false;
   }
   return true;
@@ -67,7 +68,8 @@ std::vector<Straw> straws(const Task& task, const DataSet& data, const DataSet& 
   all.push_back({"constant one", fill(task, data, [](std::size_t, std::int64_t) { return 1.0; })});
   std::vector<double> means;
   for (const auto& expected : other.expected) means.push_back(mean_of(expected));
-  all.push_back({"mean of the expected values", fill(task, data, [&](std::size_t k, std::int64_t) { return means[k]; })});
+  all.push_back(
+      {"mean of the expected values", fill(task, data, [&](std::size_t k, std::int64_t) { return means[k]; })});
   all.push_back({"first expected value everywhere", fill(task, data, [&](std::size_t k, std::int64_t) {
                    return load_element(other.expected[k].dtype, other.expected[k].bytes.data(), 0);
                  })});
@@ -75,7 +77,8 @@ std::vector<Straw> straws(const Task& task, const DataSet& data, const DataSet& 
     const ir::HostTensor& input = data.inputs[j];
     if (input.elements() == 0) continue;
     all.push_back({"copy of input " + task.inputs[j].name, fill(task, data, [&](std::size_t, std::int64_t i) {
-                     return load_element(input.dtype, input.bytes.data(), static_cast<std::size_t>(i % input.elements()));
+                     return load_element(input.dtype, input.bytes.data(),
+                                         static_cast<std::size_t>(i % input.elements()));
                    })});
   }
   return all;
@@ -95,7 +98,8 @@ ir::HostTensor halved(const ir::HostTensor& tensor, std::size_t axis) {
   return copy;
 }
 
-/// The reference's own outputs for other inputs, in the output dtypes: a straw that computes the right thing from wrong data.
+/// The reference's own outputs for other inputs, in the output dtypes: a straw that computes the right thing from wrong
+/// data.
 Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                                            std::vector<ir::HostTensor> inputs) {
   KERF_TRY(const DataSet other, reference.expect(shape, std::move(inputs)));
@@ -124,14 +128,17 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
                                          const DataSet& data, std::uint64_t seed, std::vector<std::string>& tried) {
   std::vector<Suspect> suspects;
   const auto judge = [&](std::string straw, const std::vector<ir::HostTensor>& outputs, std::string refusal) {
-    if (would_pass(task, data, outputs)) suspects.push_back({std::move(straw), std::move(refusal)});
-    else tried.push_back(std::move(straw));
+    if (would_pass(task, data, outputs))
+      suspects.push_back({std::move(straw), std::move(refusal)});
+    else
+      tried.push_back(std::move(straw));
   };
   KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, oracle::Family::normal, seed + 2));
   for (const Straw& straw : straws(task, data, elsewhere))
     judge(straw.name, straw.outputs,
           fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
-                      "outputs depend on the data.", straw.name));
+                      "outputs depend on the data.",
+                      straw.name));
   KERF_TRY(const auto other, oracle::draw_inputs(task, shape, oracle::Family::normal, seed + 1));
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
     if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
@@ -139,7 +146,8 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
     changed[j] = other[j];
     KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
     judge("ignoring input " + task.inputs[j].name, outputs,
-          fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.", task.inputs[j].name));
+          fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.",
+                      task.inputs[j].name));
   }
   if (!reads_everything(task, shape, data)) return suspects;
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
@@ -165,7 +173,8 @@ constexpr std::uint64_t kSeedsPerDraw = 3;
 
 }  // namespace
 
-Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed) {
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                        std::uint64_t seed) {
   Admission result;
   const auto refuse = [&](std::string reason) {
     result.admitted = false;
@@ -178,18 +187,17 @@ Result<Admission> admit(const Task& task, const oracle::Reference& reference, co
     for (std::size_t k = 0; k < task.outputs.size(); ++k) {
       const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
       if (total > 0 && compared * 2 < total)
-        return refuse(fmt::format("output {} cannot be checked on ordinary inputs: {} of {} elements are NaN or too close to a "
-                                  "jump. Give the inputs a [distributions] entry that avoids this.",
-                                  task.outputs[k].name, total - compared, total));
+        return refuse(
+            fmt::format("output {} cannot be checked on ordinary inputs: {} of {} elements are NaN or too close to a "
+                        "jump. Give the inputs a [distributions] entry that avoids this.",
+                        task.outputs[k].name, total - compared, total));
     }
     std::vector<std::string> failed;
     KERF_TRY(auto passing, suspects_on(task, reference, shape, data, seed, failed));
     if (draw == 0) {
       suspects = std::move(passing);
     } else {
-      std::erase_if(suspects, [&](const Suspect& one) {
-        return std::ranges::find(failed, one.straw) != failed.end();
-      });
+      std::erase_if(suspects, [&](const Suspect& one) { return std::ranges::find(failed, one.straw) != failed.end(); });
     }
     for (auto& name : failed)
       if (std::ranges::find(result.tried, name) == result.tried.end()) result.tried.push_back(std::move(name));

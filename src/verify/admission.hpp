@@ -13,12 +13,13 @@ namespace kerf {
 
 struct Admission {
   bool admitted = true;
-  std::string reason;                  ///< why not; "" when admitted
-  std::vector<std::string> tried;      ///< the straw candidates that failed, as they must
+  std::string reason;              ///< why not; "" when admitted
+  std::vector<std::string> tried;  ///< the straw candidates that failed, as they must
 };
 
-/// Tries the straw candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the reference
-/// on the given shape, and checks that the outputs change with every input.
-Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed);
+/// Tries the straw candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the
+/// reference on the given shape, and checks that the outputs change with every input.
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                        std::uint64_t seed);
 
 }  // namespace kerf

@@ -30,7 +30,8 @@ Admission admission_of(const Task& task, std::uint64_t seed = 1) {
 }
 
 TEST(Admission, TakesOrdinaryTasks) {
-  for (const char* text : {"y = x * 2 + 1", "y = softmax(x)", "y = sum(x, axis=1)", "y = argmax(x, axis=1)", "y = x.T", "y = x[:, ::2]"}) {
+  for (const char* text :
+       {"y = x * 2 + 1", "y = softmax(x)", "y = sum(x, axis=1)", "y = argmax(x, axis=1)", "y = x.T", "y = x[:, ::2]"}) {
     const Admission admission = admission_of(task_of(text, {{"x", "f32[n, m]"}}));
     EXPECT_TRUE(admission.admitted) << text << ": " << admission.reason;
     EXPECT_GE(admission.tried.size(), 4U);
@@ -39,7 +40,8 @@ TEST(Admission, TakesOrdinaryTasks) {
 
 TEST(Admission, RefusesOutputsThatAreConstant) {
   EXPECT_FALSE(admission_of(task_of("y = x * 0", {{"x", "f32[n, m]"}})).admitted);
-  EXPECT_FALSE(admission_of(task_of("y = softmax(sum(x, axis=1, keepdims=true), axis=1) + 2", {{"x", "f32[n, m]"}})).admitted);
+  EXPECT_FALSE(
+      admission_of(task_of("y = softmax(sum(x, axis=1, keepdims=true), axis=1) + 2", {{"x", "f32[n, m]"}})).admitted);
 }
 
 TEST(Admission, RefusesTheIdentity) {

@@ -50,7 +50,10 @@ class CppReferenceRunner final : public oracle::Reference {
     data.id = oracle::next_data_id();
     data.shape = shape.name;
     data.inputs = std::move(inputs);
-    for (const auto& value : exact) data.expected.push_back(converted(value, is_float(value.dtype) ? DType::f64 : value.dtype == DType::boolean ? DType::boolean : DType::i64));
+    for (const auto& value : exact)
+      data.expected.push_back(converted(value, is_float(value.dtype)           ? DType::f64
+                                               : value.dtype == DType::boolean ? DType::boolean
+                                                                               : DType::i64));
     data.nan_is_free = true;  // opaque code may select; NaN is not held against a candidate
     return data;
   }
@@ -185,7 +188,8 @@ std::string cpp_reference_candidate(const Task& task, const std::string& real) {
     args.push_back(output.name);
   }
   return fmt::format(
-      "/* kerf\ntarget: cpu\n*/\n#line 1 \"{}\"\n{}\n\nextern \"C\" void kerf_kernel({}) {{\n  reference<{}>({});\n}}\n",
+      "/* kerf\ntarget: cpu\n*/\n#line 1 \"{}\"\n{}\n\nextern \"C\" void kerf_kernel({}) {{\n  "
+      "reference<{}>({});\n}}\n",
       task.cpp->path, task.cpp->source, fmt::join(params, ", "), real, fmt::join(args, ", "));
 }
 

@@ -19,9 +19,9 @@ std::string cpp_reference_candidate(const Task& task, const std::string& real);
 
 /// `language` and `device` are the C++ target's and must outlive the result. Calls are serialised inside.
 ///
-/// The bound of an element is 2u|y| plus twice the rms change under eight random relative perturbations of the inputs by u,
-/// times the largest factor (at least 1) by which the float version of the same code exceeds that on these inputs: what an
-/// honest implementation of this source reaches in f32.
+/// The bound of an element is 2u|y| plus twice the rms change under eight random relative perturbations of the inputs
+/// by u, times the largest factor (at least 1) by which the float version of the same code exceeds that on these
+/// inputs: what an honest implementation of this source reaches in f32.
 Result<std::unique_ptr<oracle::Reference>> make_cpp_reference(const Task& task, Language& language, Device& device);
 
 }  // namespace kerf

@@ -20,13 +20,14 @@ std::vector<std::int64_t> unflatten(std::int64_t flat, const std::vector<std::in
 }
 
 std::string in_words(const WrongEvidence& e) {
-  std::string text = fmt::format("{} is wrong on shape '{}' with {} inputs: {} of {} elements; worst at [{}]: expected {:.9g}, got {:.9g}",
-                                 e.output, e.shape, e.distribution, e.wrong, e.total, fmt::join(e.worst_index, ", "),
-                                 e.expected, e.actual);
+  std::string text = fmt::format(
+      "{} is wrong on shape '{}' with {} inputs: {} of {} elements; worst at [{}]: expected {:.9g}, got {:.9g}",
+      e.output, e.shape, e.distribution, e.wrong, e.total, fmt::join(e.worst_index, ", "), e.expected, e.actual);
   if (std::isfinite(e.expected) && std::isfinite(e.actual)) text += fmt::format(" (allowed error {:.3g})", e.tolerance);
   if (!e.box_low.empty()) {
     std::vector<std::string> ranges;
-    for (std::size_t d = 0; d < e.box_low.size(); ++d) ranges.push_back(fmt::format("{}..{}", e.box_low[d], e.box_high[d]));
+    for (std::size_t d = 0; d < e.box_low.size(); ++d)
+      ranges.push_back(fmt::format("{}..{}", e.box_low[d], e.box_high[d]));
     text += fmt::format("; all wrong elements lie in [{}]", fmt::join(ranges, ", "));
   }
   return text;
@@ -48,16 +49,18 @@ WrongEvidence evidence_for(const oracle::CompareStats& stats, const oracle::Data
 
 std::optional<Refusal> judge_accuracy(const oracle::CompareStats& stats, double honest, const oracle::DataSet& data,
                                       const BufferSpec& output) {
-  const double spread = 1 + kAccuracySpread / std::sqrt(static_cast<double>(std::max<std::int64_t>(stats.squares_count, 1)));
+  const double spread =
+      1 + kAccuracySpread / std::sqrt(static_cast<double>(std::max<std::int64_t>(stats.squares_count, 1)));
   const double allowed = std::max(kAccuracyFactor * honest * spread, kAccuracyFloor);
   const double reached = rms(stats);
   if (reached <= allowed) return std::nullopt;
-  return WrongResult{"accuracy",
-                     fmt::format("{} is less accurate than the task's precision allows on shape '{}' with {} inputs: rms error "
-                                 "{:.3g} of the error bound, a plain implementation reaches {:.3g} (allowed: {:.3g}). A lower "
-                                 "precision inside the kernel looks like this.",
-                                 output.name, data.shape, data.distribution, reached, honest, allowed),
-                     std::nullopt};
+  return WrongResult{
+      "accuracy",
+      fmt::format("{} is less accurate than the task's precision allows on shape '{}' with {} inputs: rms error "
+                  "{:.3g} of the error bound, a plain implementation reaches {:.3g} (allowed: {:.3g}). A lower "
+                  "precision inside the kernel looks like this.",
+                  output.name, data.shape, data.distribution, reached, honest, allowed),
+      std::nullopt};
 }
 
 }  // namespace

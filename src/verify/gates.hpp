@@ -15,8 +15,8 @@ namespace kerf {
 /// Static budget: no writable globals, no code at load time, no symbols outside the language's allowed set.
 std::optional<Refusal> judge_static(const StaticFacts& facts);
 
-/// Root mean square of |error| / bound per output that a plain implementation of the task's accuracy class reached on the
-/// same data; empty when it is not known.
+/// Root mean square of |error| / bound per output that a plain implementation of the task's accuracy class reached on
+/// the same data; empty when it is not known.
 using HonestAccuracy = std::vector<double>;
 
 /// A candidate may be this many times less accurate (rms) than the plain implementation ...
@@ -33,7 +33,8 @@ double rms(const oracle::CompareStats& stats);
 std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSet& data, const HonestAccuracy& honest,
                                   const std::vector<BufferSpec>& outputs);
 
-/// Adds the bounding box of the wrong elements to a wrong-value refusal by reading the slot (slow; for the final report).
+/// Adds the bounding box of the wrong elements to a wrong-value refusal by reading the slot (slow; for the final
+/// report).
 void add_wrong_box(Refusal& refusal, Bench& bench, int slot, const oracle::DataSet& data,
                    const std::vector<BufferSpec>& outputs);
 

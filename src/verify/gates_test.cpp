@@ -15,7 +15,9 @@ constexpr std::int64_t kN = 6;
 /// y = 2 x on six elements, one of each sign and size.
 class GatesTest : public testing::Test {
  protected:
-  GatesTest() : bench_(ProblemLayout{{{"x", DType::f32, {2, 3}, BufferRole::input}, {"y", DType::f32, {2, 3}, BufferRole::output}}, 2}) {
+  GatesTest()
+      : bench_(ProblemLayout{
+            {{"x", DType::f32, {2, 3}, BufferRole::input}, {"y", DType::f32, {2, 3}, BufferRole::output}}, 2}) {
     outputs_ = {{"y", DType::f32, {2, 3}, BufferRole::output}};
     auto& data = checked_.data;
     data.shape = "tail";

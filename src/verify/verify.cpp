@@ -26,16 +26,17 @@ namespace {
 constexpr int kRepeats = 8;
 constexpr double kRepeatBudgetUs = 100'000;
 
-Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data,
-                                            int slots, double call_us, const std::vector<BufferSpec>& outputs,
-                                            const VerifyOptions& options) {
+Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
+                                            const std::vector<const CheckedData*>& data, int slots, double call_us,
+                                            const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   const int used = std::min(slots, 4);
   if (used < 2) return std::nullopt;
   const int repeats = std::clamp(static_cast<int>(kRepeatBudgetUs / std::max(call_us, 1.0)), 1, kRepeats);
   std::vector<int> calls(static_cast<std::size_t>(repeats), 0);
   for (int slot = 1; slot < used; ++slot) calls.push_back(slot);
   const auto at = [&](int slot) -> const CheckedData& { return *data[static_cast<std::size_t>(slot) % data.size()]; };
-  for (int slot = 0; slot < used; ++slot) KERF_TRY_VOID(bench.stage(slot, at(slot).data, slot % 2 == 0 ? Poison::b : Poison::a));
+  for (int slot = 0; slot < used; ++slot)
+    KERF_TRY_VOID(bench.stage(slot, at(slot).data, slot % 2 == 0 ? Poison::b : Poison::a));
   KERF_TRY(const RunOutcome outcome, bench.run(kernel, calls, options.call_limit * static_cast<int>(calls.size())));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
   for (int slot = 0; slot < used; ++slot) {

@@ -22,15 +22,15 @@ struct VerifyOptions {
   std::string gate = "correctness";           ///< names the tier in faults
 };
 
-/// One call on slot `slot` of freshly staged data: nothing, or why the kernel is refused. An Error means the device itself
-/// failed. `us`, when given, receives the call's time.
+/// One call on slot `slot` of freshly staged data: nothing, or why the kernel is refused. An Error means the device
+/// itself failed. `us`, when given, receives the call's time.
 Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, int slot, const CheckedData& checked,
                                            Poison poison, const std::vector<BufferSpec>& outputs,
                                            const VerifyOptions& options, double* us = nullptr);
 
-/// Runs the kernel on every data set, the first one under both poison patterns, rotating over `slots`; then several times in one
-/// batch without anything between the calls, on slots with different data: a kernel that remembers earlier calls (in scratch,
-/// local memory, registers of the harness) and skips work shows there.
+/// Runs the kernel on every data set, the first one under both poison patterns, rotating over `slots`; then several
+/// times in one batch without anything between the calls, on slots with different data: a kernel that remembers earlier
+/// calls (in scratch, local memory, registers of the harness) and skips work shows there.
 Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data,
                                       int slots, const std::vector<BufferSpec>& outputs, const VerifyOptions& options);
 

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/statistics.hpp"

@@ -119,8 +119,10 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   command->footer(kTuneNotes);
   add_file(command, "TASK", options.task, "The task's .toml file");
   add_file(command, "KERNEL", options.kernel, "Kernel file with 'tune:' lines in its header");
-  add_value(command, "--target", options.target, "NAME", "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
-  add_value(command, "--device", options.device, "NAME", "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--target", options.target, "NAME",
+            "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
+  add_value(command, "--device", options.device, "NAME",
+            "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
   add_value(command, "--evals", options.evaluations, "NUMBER", "Looks at tuples, repeated ones included (default 60)")
       ->check(CLI::Range(1, 1000000).description(""));
@@ -133,7 +135,9 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_value(command, "--seed", options.seed, "NUMBER", "Seed of the search and the test data (default 1)");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
-  add_value(command, "--set", options.set, "NAME=VALUE", "A setting (measure.max_rounds=20); may be repeated")->expected(1)->take_all();
+  add_value(command, "--set", options.set, "NAME=VALUE", "A setting (measure.max_rounds=20); may be repeated")
+      ->expected(1)
+      ->take_all();
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
   add_value(command, "--out", options.out, "FILE", "Write the kernel with the best values as defaults");
 }
@@ -153,17 +157,22 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   command->footer(kOptimizeNotes);
   command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
   add_value(command, "--target", options.target, "NAME", "cpu (default), opencl or cuda");
-  add_value(command, "--device", options.device, "NAME", "Which device of the target, as 'kerf doctor' names it: opencl:1");
-  add_value(command, "--evals", options.evaluations, "NUMBER", "Most evaluations (default: 100, or no limit with --time); 0: no limit")
+  add_value(command, "--device", options.device, "NAME",
+            "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--evals", options.evaluations, "NUMBER",
+            "Most evaluations (default: 100, or no limit with --time); 0: no limit")
       ->check(CLI::Range(0, 10000000).description(""));
   add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
       ->check(CLI::Range(0.0, 1e8).description(""));
-  add_value(command, "--seed", options.seed, "NUMBER", "Seed of every choice and of the test data; otherwise a fresh one");
+  add_value(command, "--seed", options.seed, "NUMBER",
+            "Seed of every choice and of the test data; otherwise a fresh one");
   add_value(command, "--search", options.search, "NAME", "kerf (default); published or random, for comparison");
   add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
-  add_value(command, "--resume", options.resume, "RUN", "Go on with a run: its folder, or the beginning of its name in runs/");
+  add_value(command, "--resume", options.resume, "RUN",
+            "Go on with a run: its folder, or the beginning of its name in runs/");
   command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
-  add_value(command, "--set", options.set, "NAME=VALUE", "A setting, for example search.patience=30 or measure.max_rounds=20; may be repeated")
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "A setting, for example search.patience=30 or measure.max_rounds=20; may be repeated")
       ->expected(1)
       ->take_all();
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
@@ -189,7 +198,9 @@ void define_others(CLI::App& app, Options& options) {
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
   add_value(naive, "--target", options.naive.target, "NAME", "cpu, opencl or cuda")->required();
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
-  synth->footer("Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu --start 2 > mine.cpp");
+  synth->footer(
+      "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
+      "--start 2 > mine.cpp");
   add_file(synth, "TASK", options.synth.task, "The task's .toml file");
   add_value(synth, "--target", options.synth.target, "NAME", "cpu, opencl or cuda")->required();
   synth->add_flag("--list", options.synth.list, "One line per composition instead");
@@ -204,12 +215,15 @@ void define_runs(CLI::App& app, Options& options) {
   show->footer("Examples:\n  kerf show rmsnorm-cpu\n  kerf show rmsnorm-cpu --source best > best.cpp");
   add_file(show, "RUN", options.show.run, kRunHelp);
   show->add_flag("--json", options.show.json, "One JSON object on stdout, nothing else");
-  add_value(show, "--source", options.show.step, "STEP", "Print a kernel instead: a step's number, a kernel's id, or the best")
+  add_value(show, "--source", options.show.step, "STEP",
+            "Print a kernel instead: a step's number, a kernel's id, or the best")
       ->expected(0, 1);
   add_value(show, "--top", options.show.top, "NUMBER", "Rows of the table of kernels (default: 10)")
       ->check(CLI::Range(0, 100000).description(""));
-  auto* explain = app.add_subcommand("explain", "How a search went, or how one kernel came about and why it was kept or refused");
-  explain->footer("Examples:\n  kerf explain rmsnorm-cpu\n  kerf explain rmsnorm-cpu best --diff\n  kerf explain rmsnorm-cpu 17");
+  auto* explain =
+      app.add_subcommand("explain", "How a search went, or how one kernel came about and why it was kept or refused");
+  explain->footer(
+      "Examples:\n  kerf explain rmsnorm-cpu\n  kerf explain rmsnorm-cpu best --diff\n  kerf explain rmsnorm-cpu 17");
   add_file(explain, "RUN", options.explain.run, kRunHelp);
   explain->add_option("STEP", options.explain.step, kStepHelp)->type_name("");
   explain->add_flag("--diff", options.explain.diff, "With the differences between each kernel and its parent");
@@ -224,14 +238,18 @@ void define_runs(CLI::App& app, Options& options) {
       "Example:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm");
   add_file(files, "RUN", options.exported.run, kRunHelp);
   add_value(files, "--format", options.exported.format, "NAME", "source (default), c-header or cmake");
-  add_value(files, "--out", options.exported.out, "FOLDER", "Where to write (default: export-FORMAT in the run folder)");
-  add_value(files, "--step", options.exported.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
+  add_value(files, "--out", options.exported.out, "FOLDER",
+            "Where to write (default: export-FORMAT in the run folder)");
+  add_value(files, "--step", options.exported.step, "STEP",
+            "Another kernel than the best: a step's number or a kernel's id");
 }
 
 void define_prove(CLI::App& app, ProveOptions& options) {
-  auto* command = app.add_subcommand("prove", "Write all that is needed to check a run's best kernel again, or check it");
+  auto* command =
+      app.add_subcommand("prove", "Write all that is needed to check a run's best kernel again, or check it");
   command->footer(
-      "With --check: every file is held to its hash, then the kernel is built, verified and timed again on fresh data.\n"
+      "With --check: every file is held to its hash, then the kernel is built, verified and timed again on fresh "
+      "data.\n"
       "Exit code 2 when a file was changed or the claim does not hold.\n\n"
       "Examples:\n  kerf prove rmsnorm-cpu --out proof\n  kerf prove --check proof");
   command->add_option("RUN", options.run, kRunHelp)->type_name("");
@@ -239,7 +257,8 @@ void define_prove(CLI::App& app, ProveOptions& options) {
   add_value(command, "--out", options.out, "FOLDER", "Where to write (default: proof in the run folder)");
   add_value(command, "--check", options.check, "FOLDER", "Check the proof in this folder");
   add_value(command, "--device", options.device, "NAME", "With --check: which device of the target");
-  add_value(command, "--set", options.set, "NAME=VALUE", "With --check: a setting (measure.max_rounds=20); may be repeated")
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "With --check: a setting (measure.max_rounds=20); may be repeated")
       ->expected(1)
       ->take_all();
   add_value(command, "--seed", options.seed, "NUMBER", "With --check: seed of the test data; otherwise a fresh one");

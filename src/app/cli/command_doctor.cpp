@@ -64,8 +64,8 @@ std::optional<double> busy_share() {
 /// Peaks of a busy host come out too low, and honest kernels would then be faster than its floor.
 constexpr double kQuiet = 0.15;
 
-/// The share of the cores in use as soon as it is low, or after some seconds: what Kerf itself has just ended may still be
-/// tidying up.
+/// The share of the cores in use as soon as it is low, or after some seconds: what Kerf itself has just ended may still
+/// be tidying up.
 std::optional<double> settled_share() {
   auto busy = busy_share();
   for (int again = 0; again < 16 && busy && *busy > kQuiet; ++again) busy = busy_share();
@@ -95,9 +95,10 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
       const auto busy = ready.facts.processor ? settled_share() : std::nullopt;
       if (busy && *busy > kQuiet) {
-        console.err << fmt::format("  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
-                                   "again when they are done\n",
-                                   100 * *busy);
+        console.err << fmt::format(
+            "  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
+            "again when they are done\n",
+            100 * *busy);
         ready.peaks = load_peaks(environment.cache, ready.facts);
       } else {
         const auto peaks = measured_peaks(*target, environment);

@@ -22,7 +22,8 @@ Status synth(const SynthOptions& options, const Environment& environment, Consol
     return {};
   }
   if (options.start < 0 || static_cast<std::size_t>(options.start) >= starts.size())
-    return fail(Errc::invalid_input, fmt::format("there are {} compositions, numbered from 0; see --list", starts.size()));
+    return fail(Errc::invalid_input,
+                fmt::format("there are {} compositions, numbered from 0; see --list", starts.size()));
   KERF_TRY(const Candidate candidate, synthesiser->render(starts[static_cast<std::size_t>(options.start)]));
   console.out << candidate.source << std::flush;
   return {};

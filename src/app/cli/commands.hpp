@@ -33,15 +33,15 @@ struct EvalOptions {
 Status eval(const EvalOptions& options, const Environment& environment, Console& console);
 
 struct OptimizeOptions {
-  std::string task;                      ///< "": that of the run that is resumed
-  std::string target;                    ///< "": cpu, or that of the run
+  std::string task;    ///< "": that of the run that is resumed
+  std::string target;  ///< "": cpu, or that of the run
   std::string device;
-  std::optional<int> evaluations;        ///< none: the default, or that of the run; 0: no limit
-  std::optional<double> seconds;         ///< likewise
-  std::optional<std::uint64_t> seed;     ///< none: drawn afresh
-  std::string search;                    ///< "": kerf
-  std::string out;                       ///< run folder; "": runs/<task>-<target>-<time>
-  std::string resume;                    ///< a run that was interrupted or is to go on
+  std::optional<int> evaluations;     ///< none: the default, or that of the run; 0: no limit
+  std::optional<double> seconds;      ///< likewise
+  std::optional<std::uint64_t> seed;  ///< none: drawn afresh
+  std::string search;                 ///< "": kerf
+  std::string out;                    ///< run folder; "": runs/<task>-<target>-<time>
+  std::string resume;                 ///< a run that was interrupted or is to go on
   std::vector<std::string> set;
   bool json = false;
   int jobs = 0;
@@ -75,8 +75,8 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
 struct SynthOptions {
   std::string task;
   std::string target;
-  int start = 0;        ///< which of the starts is printed
-  bool list = false;    ///< one line per start instead
+  int start = 0;      ///< which of the starts is printed
+  bool list = false;  ///< one line per start instead
 };
 Status synth(const SynthOptions& options, const Environment& environment, Console& console);
 
@@ -85,13 +85,13 @@ struct TuneCommand {
   std::string target, device, shape;  ///< "": as for eval
   std::vector<std::string> set;       ///< settings only: the tunables are what is looked for
   int evaluations = 60;
-  double seconds = 0;                 ///< 0: no limit
+  double seconds = 0;  ///< 0: no limit
   int rounds = 5;
-  int all = 0;                        ///< passes over the whole space instead
+  int all = 0;  ///< passes over the whole space instead
   std::uint64_t seed = 1;
   int jobs = 0;
   bool json = false;
-  std::string out;                    ///< where the kernel with the best values goes; "": nowhere
+  std::string out;  ///< where the kernel with the best values goes; "": nowhere
 };
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console);
 
@@ -111,8 +111,8 @@ struct Settings {
 };
 Result<Settings> parse_settings(const std::vector<std::string>& texts);
 
-/// Writes the settings (measure.*, judge.* and, where there is a search, search.*) into the options; an unknown one is an error
-/// with the nearest known.
+/// Writes the settings (measure.*, judge.* and, where there is a search, search.*) into the options; an unknown one is
+/// an error with the nearest known.
 Status apply_settings(const Settings& settings, JudgeOptions& judge, SearchOptions* search = nullptr);
 /// Every setting by name, with its value.
 std::vector<std::pair<std::string, double>> effective_settings(JudgeOptions judge, SearchOptions search);

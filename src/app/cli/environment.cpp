@@ -40,7 +40,7 @@ std::filesystem::path cache_folder(const Environment& environment) {
   std::error_code error;
   auto base = std::filesystem::temp_directory_path(error) / ("kerf-" + std::to_string(geteuid()));
   if (error) return {};
-  struct stat found {};
+  struct stat found{};
   const bool exists = lstat(base.c_str(), &found) == 0;
   if (exists && (found.st_uid != geteuid() || !S_ISDIR(found.st_mode) || (found.st_mode & 022) != 0))
     base += "-" + std::to_string(getpid());

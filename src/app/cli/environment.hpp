@@ -14,7 +14,8 @@ namespace kerf::cli {
 struct Environment {
   std::map<std::string, std::string> variables;  ///< those Kerf and its tools care about
   std::filesystem::path self;                    ///< this program's file
-  std::filesystem::path cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf, else one among the temporary folders
+  std::filesystem::path
+      cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf, else one among the temporary folders
   bool out_is_terminal = false;
   bool err_is_terminal = false;
 };

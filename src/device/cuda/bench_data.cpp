@@ -79,8 +79,10 @@ Word bits(Value value) {
 Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet& data) const {
   const auto in = static_cast<std::size_t>(inputs()), out = static_cast<std::size_t>(outputs());
   const bool made_here = recipes_.contains(data.id);
-  const bool unchecked = !made_here && data.expected.empty() && data.bound.empty();  // may be staged and run, not checked
-  if (!made_here && (data.inputs.size() != in || (!unchecked && (data.expected.size() != out || data.bound.size() != out)))) {
+  const bool unchecked =
+      !made_here && data.expected.empty() && data.bound.empty();  // may be staged and run, not checked
+  if (!made_here &&
+      (data.inputs.size() != in || (!unchecked && (data.expected.size() != out || data.bound.size() != out)))) {
     return fail(Errc::invalid_input, "the data set is for another problem");
   }
   std::vector<Array> arrays;

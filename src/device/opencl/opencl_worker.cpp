@@ -14,9 +14,9 @@
 
 #include "base/text.hpp"
 #include "device/arena/arena_worker.hpp"
-#include "opencl/cl_library.hpp"
 #include "device/opencl/launch_check.hpp"
 #include "device/opencl/opencl_device.hpp"
+#include "opencl/cl_library.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf {
@@ -248,10 +248,11 @@ class OpenclKernel final : public arena::Kernel {
     std::size_t size = 0;
     const cl_int error = session_.cl.clGetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
     if (error != CL_SUCCESS) return fail(Errc::tool_failed, "code generation failed: " + cl_error_name(error));
-    // PoCL takes the code for small grids and the code for large ones for the same, and makes only the first. A plan with
-    // both is run once on slot 0, which the judge has yet to fill: still without files, network or other processes, and
-    // after the static checks have refused inline assembly and foreign functions.
-    const auto small = std::count_if(wanted.begin(), wanted.end(), [](const auto& w) { return w.ends_with("-smallgrid"); });
+    // PoCL takes the code for small grids and the code for large ones for the same, and makes only the first. A plan
+    // with both is run once on slot 0, which the judge has yet to fill: still without files, network or other
+    // processes, and after the static checks have refused inline assembly and foreign functions.
+    const auto small =
+        std::count_if(wanted.begin(), wanted.end(), [](const auto& w) { return w.ends_with("-smallgrid"); });
     if (small == 0 || small == static_cast<std::ptrdiff_t>(wanted.size()) || program.slots.empty()) return {};
     const std::array<int, 1> first{0};
     const auto ran = run(first);

@@ -8,10 +8,10 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "opencl/cl_library.hpp"
 #include "language/opencl_c/bitcode_facts.hpp"
 #include "language/opencl_c/compile_protocol.hpp"
 #include "language/opencl_c/opencl_language.hpp"
+#include "opencl/cl_library.hpp"
 #include "worker/link.hpp"
 
 namespace kerf {

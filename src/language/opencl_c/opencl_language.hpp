@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "opencl/opencl_options.hpp"
 #include "language/language.hpp"
+#include "opencl/opencl_options.hpp"
 
 namespace kerf {
 

@@ -18,8 +18,8 @@ auto bad(const std::string& where, const std::string& what) {
   return fail(Errc::invalid_input, fmt::format("{}: {}", where, what));
 }
 
-const std::vector<std::string> kKeys = {"name",    "file",    "targets", "precisions", "when", "tune",
-                                        "require", "scratch", "launch",  "description"};
+const std::vector<std::string> kKeys = {"name", "file",    "targets", "precisions", "when",
+                                        "tune", "require", "scratch", "launch",     "description"};
 
 Result<std::vector<std::string>> strings(const toml::table& table, const std::string& key, const std::string& where) {
   std::vector<std::string> list;

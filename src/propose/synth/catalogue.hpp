@@ -15,16 +15,16 @@ namespace kerf::synth {
 struct Variant {
   std::string family;
   std::string name;
-  std::string file;                         ///< "matmul/tiled.gpu.in"
-  std::string text;                         ///< the template
-  std::vector<std::string> targets;         ///< "cpu", "opencl", "cuda"
-  std::vector<Precision> precisions;        ///< accuracy classes it reaches; empty: all
-  std::vector<std::string> when;            ///< names of filled-in values that must be "1": "A_DIRECT"; PROCESSOR: the device
-                                            ///< is one
-  std::vector<Tunable> tunables;            ///< without prefix; the first value is the default
-  std::vector<std::string> requirements;    ///< over $values, $tunables and shape symbols
-  std::vector<std::string> scratch;         ///< "$partial = f32[$ROWS, $SPLIT]"
-  std::vector<std::string> launches;        ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"
+  std::string file;                   ///< "matmul/tiled.gpu.in"
+  std::string text;                   ///< the template
+  std::vector<std::string> targets;   ///< "cpu", "opencl", "cuda"
+  std::vector<Precision> precisions;  ///< accuracy classes it reaches; empty: all
+  std::vector<std::string> when;      ///< names of filled-in values that must be "1": "A_DIRECT"; PROCESSOR: the device
+                                      ///< is one
+  std::vector<Tunable> tunables;      ///< without prefix; the first value is the default
+  std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols
+  std::vector<std::string> scratch;       ///< "$partial = f32[$ROWS, $SPLIT]"
+  std::vector<std::string> launches;      ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"
 };
 
 /// Every variant of every family, parsed from the files built into the program; families in alphabetical order.

@@ -12,7 +12,8 @@ std::string to_json(const Genome& genome) {
   for (const Gene& gene : genome.genes) {
     json parameters = json::object();
     for (const auto& [name, value] : gene.parameters) parameters[name] = value;
-    genes.push_back({{"root", gene.root}, {"family", gene.family}, {"variant", gene.variant}, {"parameters", parameters}});
+    genes.push_back(
+        {{"root", gene.root}, {"family", gene.family}, {"variant", gene.variant}, {"parameters", parameters}});
   }
   return json{{"form", genome.form}, {"genes", genes}}.dump();
 }

@@ -1,5 +1,6 @@
 #pragma once
-// A genome: which values are stored between kernels, and by which family, variant and parameters each of them is computed.
+// A genome: which values are stored between kernels, and by which family, variant and parameters each of them is
+// computed.
 
 #include <string>
 #include <vector>
@@ -12,10 +13,10 @@ namespace kerf::synth {
 
 /// One kernel group: everything between the values it loads and the one value it stores.
 struct Gene {
-  ir::NodeId root = 0;      ///< the stored node, in the form's graph
-  std::string family;       ///< "matmul"
-  std::string variant;      ///< "tiled"
-  Bindings parameters;      ///< tunables without the group's prefix: {"BM": 64}
+  ir::NodeId root = 0;  ///< the stored node, in the form's graph
+  std::string family;   ///< "matmul"
+  std::string variant;  ///< "tiled"
+  Bindings parameters;  ///< tunables without the group's prefix: {"BM": 64}
 
   bool operator==(const Gene&) const = default;
 };

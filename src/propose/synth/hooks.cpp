@@ -49,9 +49,8 @@ void HookWriter::store(const std::string& name, NodeId root, int buffer, const s
 void HookWriter::scan_line(const std::string& name, NodeId scan, int buffer, const std::vector<std::string>& params,
                            const std::vector<std::string>& line) {
   use_written(buffer);
-  add(name, "void", params, {}, lower(params, {}, [&](Code&, Lowering& lowering) {
-        lowering.scan_line(scan, line, buffer);
-      }));
+  add(name, "void", params, {},
+      lower(params, {}, [&](Code&, Lowering& lowering) { lowering.scan_line(scan, line, buffer); }));
 }
 
 void HookWriter::add(const std::string& name, const std::string& result, const std::vector<std::string>& params,

@@ -21,11 +21,12 @@ struct Partition {
 /// The groups that result when `roots` (and the outputs) are stored.
 Result<Partition> make_partition(const ir::Graph& graph, const Roots& roots, const codegen::NaiveOptions& options);
 
-/// Nodes that nothing but a kernel of their own can compute, or that would be computed too often: the least fused choice.
+/// Nodes that nothing but a kernel of their own can compute, or that would be computed too often: the least fused
+/// choice.
 Roots least_fused(const ir::Graph& graph);
 
-/// From `roots` on, every group takes in as many of the groups before it as some family can compute together and no other group
-/// needs. `fits` says whether a special family (not `direct`) takes a group.
+/// From `roots` on, every group takes in as many of the groups before it as some family can compute together and no
+/// other group needs. `fits` says whether a special family (not `direct`) takes a group.
 Roots most_fused(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
                  const std::function<bool(const codegen::Plan&, const Group&)>& fits);
 

@@ -30,7 +30,8 @@ std::string declared(const std::string& type, const std::string& name, bool read
 
 /// Safe to multiply with; a plain name or number stays as it is.
 std::string bracketed(const std::string& text) {
-  const bool atom = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const bool atom =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   return atom ? text : "(" + text + ")";
 }
 
@@ -89,8 +90,7 @@ class GroupRenderer {
     std::vector<std::string> parameters, arguments, names;
     const auto add = [&](int id, bool read_only) {
       const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(id)];
-      parameters.push_back(
-          declared(codegen::memory_type(medium_.dialect, buffer.dtype), buffer.parameter, read_only));
+      parameters.push_back(declared(codegen::memory_type(medium_.dialect, buffer.dtype), buffer.parameter, read_only));
       arguments.push_back(buffer.parameter);
       names.push_back(buffer.name);
     };
@@ -267,8 +267,7 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
     code += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
   code += codegen::helper_definitions(helpers, medium.dialect, medium.options);
   for (const Section& section : sections)
-    code += fmt::format("\n// ---- {}\n{}{}", section.title,
-                        used_part(section.hooks, section.code), section.code);
+    code += fmt::format("\n// ---- {}\n{}{}", section.title, used_part(section.hooks, section.code), section.code);
   if (medium.dialect.host_entry) code += "\n" + entry(partition, sections, medium);
   KERF_TRY(const std::string layer, layer_of(medium));
   text += fmt::format("\n// ---- dialect\n{}\n\n// ---- task\n", trim(used_part(layer, code)));

@@ -24,8 +24,8 @@ struct Choice {
 struct Medium {
   codegen::DialectTraits dialect;
   codegen::NaiveOptions options;
-  std::vector<std::string> headers;   ///< the dialect layer's files under kernels/, in order
-  std::set<std::string> taken;        ///< the task's names: symbols, inputs, outputs
+  std::vector<std::string> headers;  ///< the dialect layer's files under kernels/, in order
+  std::set<std::string> taken;       ///< the task's names: symbols, inputs, outputs
 };
 
 /// The plan as the group's hooks see it: its own root is computed, not loaded.

@@ -27,7 +27,10 @@ bool flags_hold(const Variant& variant, const Filling& filling, const Setting& s
 }  // namespace
 
 Space::Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants)
-    : forms_(std::move(forms)), setting_(std::move(setting)), medium_(std::move(medium)), variants_(std::move(variants)) {}
+    : forms_(std::move(forms)),
+      setting_(std::move(setting)),
+      medium_(std::move(medium)),
+      variants_(std::move(variants)) {}
 
 bool Space::serves(const Variant& variant) const {
   return reaches(variant, setting_.precision) &&
@@ -106,8 +109,9 @@ bool Space::specially_fits(const codegen::Plan& plan, const Group& group) const 
 Roots Space::least_fused(int form) { return synth::least_fused(forms_[static_cast<std::size_t>(form)]); }
 
 Roots Space::most_fused(int form) {
-  return synth::most_fused(forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options,
-                           [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
+  return synth::most_fused(
+      forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options,
+      [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
 }
 
 Bindings Space::draw(const Option& option, Rng& rng) const {

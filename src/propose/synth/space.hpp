@@ -18,7 +18,7 @@ struct Option {
   const Family* family = nullptr;
   const Variant* variant = nullptr;
   Filling filling;
-  Bindings defaults;                       ///< an allowed tuple, as near to the manifest's defaults as possible
+  Bindings defaults;  ///< an allowed tuple, as near to the manifest's defaults as possible
 };
 
 /// A partition with the options of each of its groups, best guess first.

@@ -100,9 +100,10 @@ Synthesiser::~Synthesiser() = default;
 Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const std::string& target,
                                                          codegen::Dialect dialect, const DeviceFacts& facts) {
   if (!task.graph)
-    return fail(Errc::invalid_input,
-                fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
-                            task.name));
+    return fail(
+        Errc::invalid_input,
+        fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
+                    task.name));
   Medium medium{codegen::traits(dialect), {}, {layer_of(dialect)}, {}};
   if (dialect == codegen::Dialect::cpp) medium.dialect.prologue = "";  // the dialect layer includes what is needed
   if (dialect == codegen::Dialect::cpp || (dialect == codegen::Dialect::opencl_c && facts.processor)) {
@@ -118,9 +119,9 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   KERF_TRY(auto variants, load_catalogue());
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
-  impl->space = std::make_unique<Space>(ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite),
-                                        std::move(setting),
-                                        std::move(medium), std::move(variants));
+  impl->space = std::make_unique<Space>(
+      ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite), std::move(setting),
+      std::move(medium), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
   return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
@@ -140,9 +141,8 @@ std::vector<Genome> Synthesiser::starts() const {
     if (const Layout* layout = space.layout(form, space.most_fused(form)))
       for (std::size_t g = 0; g < layout->options.size(); ++g)
         for (std::size_t option = 1; option < layout->options[g].size(); ++option)
-          add(impl_->genome(form, *layout, [&](std::size_t at) {
-            return impl_->first_gene(*layout, at, at == g ? option : 0);
-          }));
+          add(impl_->genome(form, *layout,
+                            [&](std::size_t at) { return impl_->first_gene(*layout, at, at == g ? option : 0); }));
   for (int form = forms; form-- > 0;)
     if (const Layout* layout = space.layout(form, space.least_fused(form)))
       add(impl_->genome(form, *layout, [&](std::size_t g) { return impl_->first_gene(*layout, g); }));
@@ -226,7 +226,8 @@ std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng)
   while (!moves.empty()) {
     const std::size_t at = pick(moves.size(), rng);
     if (const Layout* moved = impl_->space->layout(parent.form, moves[at]))
-      return impl_->genome(parent.form, *moved, [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
+      return impl_->genome(parent.form, *moved,
+                           [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return {};
@@ -252,7 +253,8 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
           if (const auto found = second.parameters.find(name); found != second.parameters.end() && rng.chance(0.5))
             value = found->second;
       const Option* option = find_option(layout->options[g], mixed);
-      if (option == nullptr || !allowed(*option->variant, option->filling, mixed.parameters, impl_->space->setting().shapes))
+      if (option == nullptr ||
+          !allowed(*option->variant, option->filling, mixed.parameters, impl_->space->setting().shapes))
         return *own;
       return mixed;
     });
@@ -270,7 +272,8 @@ Result<Candidate> Synthesiser::render(const Genome& genome) const {
     const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
     const Option* option = gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front();
     if (option == nullptr)
-      return fail(Errc::invalid_input, fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
+      return fail(Errc::invalid_input,
+                  fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
     choices.push_back({option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults});
   }
   return synth::render(layout->partition, choices, impl_->space->setting(), impl_->space->medium(), describe(genome));

@@ -25,21 +25,21 @@ class Synthesiser {
                                                      codegen::Dialect dialect, const DeviceFacts& facts);
   ~Synthesiser();
 
-  /// Sensible first tries, best guess first: the most fused genome of each algebraic form; the same with another variant for one
-  /// group; the least fused genomes.
+  /// Sensible first tries, best guess first: the most fused genome of each algebraic form; the same with another
+  /// variant for one group; the least fused genomes.
   std::vector<Genome> starts() const;
   Genome random(Rng& rng) const;
 
   // Each gives a legal genome that differs from its parents, or none when there is nothing to change.
   std::optional<Genome> change_parameter(const Genome& parent, Rng& rng) const;
   std::optional<Genome> change_family(const Genome& parent, Rng& rng) const;
-  std::optional<Genome> change_fusion(const Genome& parent, Rng& rng) const;   ///< splits or merges a group
+  std::optional<Genome> change_fusion(const Genome& parent, Rng& rng) const;  ///< splits or merges a group
   std::optional<Genome> cross(const Genome& a, const Genome& b, Rng& rng) const;
 
   /// An ordinary candidate file. Parameters become tunables with the genome's value first.
   Result<Candidate> render(const Genome& genome) const;
-  std::string describe(const Genome& genome) const;                            ///< "matmul/tiled + pointwise/vector"
-  std::string difference(const Genome& from, const Genome& to) const;          ///< "g0 BM 64 -> 128"
+  std::string describe(const Genome& genome) const;                    ///< "matmul/tiled + pointwise/vector"
+  std::string difference(const Genome& from, const Genome& to) const;  ///< "g0 BM 64 -> 128"
 
  private:
   struct Impl;

@@ -29,10 +29,10 @@ Task task_of(const std::string& expression, const std::vector<ir::TensorType>& i
 ir::TensorType tensor(const std::string& name, const std::string& type) { return *ir::parse_tensor_type(name, type); }
 
 std::unique_ptr<Synthesiser> softmax_of_product(const std::string& target = "cpu") {
-  const Task task = task_of("y = softmax(matmul(a, b), axis=-1) * 2.0", {tensor("a", "f32[m, k]"), tensor("b", "f32[k, n]")},
-                            {{"m", 64}, {"n", 96}, {"k", 32}});
-  auto made = Synthesiser::create(task, target,
-                                  target == "cpu" ? codegen::Dialect::cpp : codegen::Dialect::opencl_c, DeviceFacts{});
+  const Task task = task_of("y = softmax(matmul(a, b), axis=-1) * 2.0",
+                            {tensor("a", "f32[m, k]"), tensor("b", "f32[k, n]")}, {{"m", 64}, {"n", 96}, {"k", 32}});
+  auto made = Synthesiser::create(task, target, target == "cpu" ? codegen::Dialect::cpp : codegen::Dialect::opencl_c,
+                                  DeviceFacts{});
   KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
   return *std::move(made);
 }
@@ -42,7 +42,8 @@ TEST(Catalogue, EveryManifestIsReadable) {
   ASSERT_TRUE(variants) << variants.error().message;
   std::set<std::string> families;
   for (const Variant& variant : *variants) families.insert(variant.family);
-  for (const Family* family : all_families()) EXPECT_TRUE(families.contains(std::string(family->name()))) << family->name();
+  for (const Family* family : all_families())
+    EXPECT_TRUE(families.contains(std::string(family->name()))) << family->name();
   EXPECT_EQ(families.size(), all_families().size()) << "a folder under kernels/ that no family claims";
 }
 
@@ -145,10 +146,10 @@ TEST(Synthesiser, ProcessorsGetTheirOwnKernelsFirstAndGpusNever) {
 }
 
 TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
-  const Task task = task_of("y = exp(item) + g0_main + BLOCK * G0_CHUNK",
-                            {tensor("item", "f32[i]"), tensor("g0_main", "f32[i]"), tensor("BLOCK", "f32[i]"),
-                             tensor("G0_CHUNK", "f32[i]")},
-                            {{"i", 100}});
+  const Task task = task_of(
+      "y = exp(item) + g0_main + BLOCK * G0_CHUNK",
+      {tensor("item", "f32[i]"), tensor("g0_main", "f32[i]"), tensor("BLOCK", "f32[i]"), tensor("G0_CHUNK", "f32[i]")},
+      {{"i", 100}});
   const auto made = Synthesiser::create(task, "cpu", codegen::Dialect::cpp, DeviceFacts{});
   ASSERT_TRUE(made) << made.error().message;
   const auto candidate = (*made)->render((*made)->starts().front());

@@ -68,8 +68,10 @@ std::string rename(std::string_view text, const std::set<std::string>& taken) {
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (quote != 0) {
-      if (c == '\\' && i + 1 < text.size()) result += text[i++];
-      else if (c == quote || c == '\n') quote = 0;
+      if (c == '\\' && i + 1 < text.size())
+        result += text[i++];
+      else if (c == quote || c == '\n')
+        quote = 0;
       result += text[i++];
     } else if (starts_word(c)) {
       const std::string_view word = word_at(text, i);
@@ -115,8 +117,10 @@ Result<std::string> expand(std::string_view file, std::string_view text, const L
       open.push_back({kept(), condition});
     } else if (words == "%else" || words == "%endif") {
       if (open.empty()) return fail(Errc::invalid_input, fmt::format("{}: {} without %if", where, words));
-      if (words == "%else") open.back().taken = !open.back().taken;
-      else open.pop_back();
+      if (words == "%else")
+        open.back().taken = !open.back().taken;
+      else
+        open.pop_back();
     } else if (kept()) {
       KERF_TRY(const std::string done, replace(where, line, lookup, 0));
       chosen += done + "\n";

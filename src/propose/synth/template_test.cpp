@@ -19,9 +19,7 @@ std::string expanded(std::string_view text, const std::set<std::string>& taken =
   return result ? *result : "error: " + result.error().message;
 }
 
-TEST(Template, ReplacesNamesAndNamesWithinValues) {
-  EXPECT_EQ(expanded("a[$M] = $NESTED;"), "a[512] = 512 + 1;\n");
-}
+TEST(Template, ReplacesNamesAndNamesWithinValues) { EXPECT_EQ(expanded("a[$M] = $NESTED;"), "a[512] = 512 + 1;\n"); }
 
 TEST(Template, ChoosesLinesByFlags) {
   EXPECT_EQ(expanded("%if $YES\na\n%else\nb\n%endif"), "a\n");

@@ -51,7 +51,8 @@ std::string_view name_of(std::string_view declaration) {
     declaration = trim(declaration.substr(std::min(declaration.find('\n'), declaration.size())));
   for (const std::string_view key : {"#define ", "struct ", "using "})
     if (const auto name = word_after(declaration, key); !name.empty()) return name;
-  if (declaration.starts_with("typedef ")) return word_before(declaration, std::min(declaration.find(';'), declaration.size()));
+  if (declaration.starts_with("typedef "))
+    return word_before(declaration, std::min(declaration.find(';'), declaration.size()));
   constexpr std::array<std::string_view, 4> kNotNames{"__attribute__", "__launch_bounds__", "alignas", "_Pragma"};
   for (std::size_t at = declaration.find('('); at != std::string_view::npos; at = declaration.find('(', at + 1))
     if (const auto name = word_before(declaration, at);
@@ -61,10 +62,10 @@ std::string_view name_of(std::string_view declaration) {
 }
 
 struct Item {
-  std::string text;                ///< with the comment above it
-  std::string name;                ///< "": always kept
-  bool spaced = false;             ///< a blank line stands before it
-  std::set<std::string> words;     ///< of the declaration
+  std::string text;             ///< with the comment above it
+  std::string name;             ///< "": always kept
+  bool spaced = false;          ///< a blank line stands before it
+  std::set<std::string> words;  ///< of the declaration
 };
 
 /// Reads a layer line by line. An item ends where no bracket and no #if is open and the line ends a declaration.
@@ -104,7 +105,8 @@ class Reader {
   void close() {
     if (comment_.empty() && declaration_.empty()) return;
     const std::string_view first = trim(declaration_);
-    Item item{comment_ + declaration_, std::string(first.starts_with("#if") ? "" : name_of(first)), spaced_, words_of(first)};
+    Item item{comment_ + declaration_, std::string(first.starts_with("#if") ? "" : name_of(first)), spaced_,
+              words_of(first)};
     items_.push_back(std::move(item));
     comment_.clear();
     declaration_.clear();

@@ -44,7 +44,8 @@ TEST(UsedPart, KeepsWhatIsUsedAndWhatThatUses) {
   EXPECT_NE(text.find("add_one(float x) {\n  return x + 1;\n}"), std::string::npos) << text;
   EXPECT_NE(text.find("// Adds one.\n"), std::string::npos) << text;
   EXPECT_NE(text.find("template <int W>\nstatic float add_two"), std::string::npos) << text;
-  for (const char* unused : {"index_t", "TWICE", "LONG", "vec_of"}) EXPECT_EQ(text.find(unused), std::string::npos) << text;
+  for (const char* unused : {"index_t", "TWICE", "LONG", "vec_of"})
+    EXPECT_EQ(text.find(unused), std::string::npos) << text;
 }
 
 TEST(UsedPart, KeepsIncludesConditionsAndTheHeadingsOfWhatIsKept) {

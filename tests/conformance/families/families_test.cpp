@@ -1,6 +1,6 @@
-// Every kernel family on every target: each composition the builtin mind starts with, and some drawn at random, passes the
-// judge's verification on every shape of every case. A case is an ordinary task file in cases/; a new one needs no C++.
-// Without a GPU, CUDA compositions are compiled only.
+// Every kernel family on every target: each composition the builtin mind starts with, and some drawn at random, passes
+// the judge's verification on every shape of every case. A case is an ordinary task file in cases/; a new one needs no
+// C++. Without a GPU, CUDA compositions are compiled only.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,10 @@ Extent extent_for(const std::string& target, bool on_device) {
 /// Targets are started once per test program; what could not be started keeps its reason.
 class Machine {
  public:
-  Machine() : sandbox_(make_sandbox()), cache_(std::filesystem::temp_directory_path() / "kerf_family_conformance"), builds_(cache_) {}
+  Machine()
+      : sandbox_(make_sandbox()),
+        cache_(std::filesystem::temp_directory_path() / "kerf_family_conformance"),
+        builds_(cache_) {}
 
   Result<Target*> target(const std::string& name) {
     if (auto known = targets_.find(name); known != targets_.end())
@@ -64,7 +67,8 @@ Machine& machine() {
   return instance;
 }
 
-std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const Extent& extent, const std::string& name) {
+std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const Extent& extent,
+                                      const std::string& name) {
   std::vector<synth::Genome> genomes = synthesiser.starts();
   const std::size_t first = extent.starts == 1 ? name.size() % std::min<std::size_t>(genomes.size(), 3) : 0;
   std::swap(genomes.front(), genomes[first]);
@@ -80,8 +84,9 @@ void compiles(Target& target, const Task& task, const Candidate& candidate) {
     for (const Tunable& tunable : candidate.tunables) constants[tunable.name] = tunable.values.front();
     const auto built = machine().builds().compile(*target.language, make_request(candidate, constants, "sm_90"));
     ASSERT_TRUE(built) << built.error().message;
-    EXPECT_TRUE(std::holds_alternative<Artifact>(*built))
-        << candidate.name << "\n" << std::get<CompileFailed>(*built).log << "\n" << candidate.source;
+    EXPECT_TRUE(std::holds_alternative<Artifact>(*built)) << candidate.name << "\n"
+                                                          << std::get<CompileFailed>(*built).log << "\n"
+                                                          << candidate.source;
   }
 }
 
@@ -126,7 +131,8 @@ TEST_P(FamilyConformance, CompositionsPassVerification) {
     const auto evaluation = judge->evaluate(*candidate, *tunables, quiet);
     ASSERT_TRUE(evaluation) << evaluation.error().message;
     EXPECT_EQ(outcome_name(evaluation->outcome), "measured")
-        << outcome_gate(evaluation->outcome) << ": " << outcome_message(evaluation->outcome) << "\n" << candidate->source;
+        << outcome_gate(evaluation->outcome) << ": " << outcome_message(evaluation->outcome) << "\n"
+        << candidate->source;
     ++accepted;
   }
   EXPECT_GT(accepted, 0);

@@ -54,7 +54,8 @@ Task task_of(const codegen::GraphCase& test_case, DType compute) {
   task.precision = compute == DType::f64 ? Precision::f64 : Precision::f32;
   task.shapes = {{"case", test_case.symbols, 1, {}}};
   const ir::Graph& graph = *task.graph;
-  for (const auto& input : graph.inputs) task.inputs.push_back({input.name, graph[input.node].dtype, graph[input.node].shape});
+  for (const auto& input : graph.inputs)
+    task.inputs.push_back({input.name, graph[input.node].dtype, graph[input.node].shape});
   for (const auto& output : graph.outputs) {
     const ir::Node& node = graph[output.node];
     task.outputs.push_back({output.name, is_float(node.dtype) ? compute : node.dtype, node.shape});
@@ -66,9 +67,11 @@ Task task_of(const codegen::GraphCase& test_case, DType compute) {
 ProblemLayout layout_of(const Task& task) {
   ProblemLayout layout;
   for (const auto& input : task.inputs)
-    layout.buffers.push_back({input.name, input.dtype, *evaluate(input.shape, task.shapes[0].symbols), BufferRole::input});
+    layout.buffers.push_back(
+        {input.name, input.dtype, *evaluate(input.shape, task.shapes[0].symbols), BufferRole::input});
   for (const auto& output : task.outputs)
-    layout.buffers.push_back({output.name, output.dtype, *evaluate(output.shape, task.shapes[0].symbols), BufferRole::output});
+    layout.buffers.push_back(
+        {output.name, output.dtype, *evaluate(output.shape, task.shapes[0].symbols), BufferRole::output});
   layout.slots = 2;
   return layout;
 }
@@ -87,7 +90,8 @@ void conforms(Target& target, const codegen::GraphCase& test_case, DType compute
   ASSERT_TRUE(std::holds_alternative<Artifact>(*built)) << std::get<CompileFailed>(*built).log << "\n" << *source;
 
   const ProblemLayout layout = layout_of(task);
-  std::vector<BufferSpec> outputs(layout.buffers.begin() + static_cast<std::ptrdiff_t>(task.inputs.size()), layout.buffers.end());
+  std::vector<BufferSpec> outputs(layout.buffers.begin() + static_cast<std::ptrdiff_t>(task.inputs.size()),
+                                  layout.buffers.end());
   const auto bench = target.device->open(layout);
   ASSERT_TRUE(bench) << bench.error().message;
   const auto loaded = (*bench)->load(std::get<Artifact>(*built), candidate->plan, test_case.symbols);

@@ -106,7 +106,8 @@ class Row final : public Family {
     filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
     // The same columns of all rows follow each other: what the rows share is then still in the cache.
     filling.values["RANGE"] =
-        "const kerf_index kerf_row = turn % $ROWS, part = turn / $ROWS, begin = part * SPAN, job = kerf_row * $PARTS + part;\n"
+        "const kerf_index kerf_row = turn % $ROWS, part = turn / $ROWS, begin = part * SPAN, job = kerf_row * $PARTS + "
+        "part;\n"
         "    const kerf_index end = begin + SPAN < $COLS ? begin + SPAN : $COLS;";
   }
 };

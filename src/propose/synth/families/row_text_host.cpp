@@ -256,7 +256,8 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
                               : fmt::format("${}put($args, kerf_row, {});\n", prefix, finish.term);
   std::string row = code.before, parts, gathered = code.before;
   const std::string jobs =
-      "#pragma omp parallel for schedule(static)\nfor (kerf_index turn = 0; turn < $ROWS * $PARTS; ++turn) {\n  $RANGE\n";
+      "#pragma omp parallel for schedule(static)\nfor (kerf_index turn = 0; turn < $ROWS * $PARTS; ++turn) {\n  "
+      "$RANGE\n";
   for (std::size_t k = 0; k < last; ++k) {
     row += call_pass(code, k, suffix) + conclude(code, k);
     std::string saves;
