@@ -158,6 +158,7 @@ class Search {
   Planned variant_of(std::int64_t step, const char* stage, const char* operation, std::string change) const;
   Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
   double share_used() const;
+  bool time_to_tune() const;
   bool at_the_floor() const;
   Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
   Result<std::optional<Planned>> propose(int ahead, std::set<std::string>& sources, Rng& rng);
@@ -294,6 +295,9 @@ double Search::share_used() const {
   return used;
 }
 
+/// Tuning leaves the last tenth of the time to other things.
+bool Search::time_to_tune() const { return options_.seconds <= 0 || seconds() < 0.9 * options_.seconds; }
+
 Result<bool> Search::tune_when_due() {
   constexpr int kFewest = 8, kMost = 40;  // looks
   if (options_.search != "kerf") return false;
@@ -326,7 +330,7 @@ Result<bool> Search::tune_when_due() {
     const int looks = std::clamp(static_cast<int>(options_.tune_share * left), kFewest, kMost);
     auto found =
         inputs_.evaluator.tune(candidate, looks, Rng(options_.seed).fork(fmt::format("tune {}", parent)).bits(),
-                               on_look, [&] { return !inputs_.interrupted && stored; });
+                               on_look, [&] { return !inputs_.interrupted && stored && time_to_tune(); });
     KERF_TRY_VOID(stored);
     if (inputs_.interrupted) return true;
     if (found) tuned = *std::move(found);

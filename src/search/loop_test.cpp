@@ -273,6 +273,16 @@ TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
   EXPECT_EQ(progress.evaluations, 80) << "looks count";
 }
 
+TEST_F(LoopTest, TuningEndsBeforeTheTimeDoes) {
+  options.evaluations = 0;
+  options.seconds = 30;
+  options.tunings = 1;
+  evaluator.before = [&] { clock.time += std::chrono::seconds(1); };
+  run("a");
+  EXPECT_GT(evaluator.looked, 3);
+  EXPECT_LT(evaluator.looked, 25) << "a look takes a second";
+}
+
 TEST_F(LoopTest, EndsATuningThatWasInterrupted) {
   options.evaluations = 60;
   options.tunings = 1;
