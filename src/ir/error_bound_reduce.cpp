@@ -61,12 +61,7 @@ Traced Rewriter::reduce(const Node& n) {
   const Dim terms = element_count(reduced);
   if (attributes.op == ReduceOp::sum) {
     const NodeId sizes = is_non_negative(n.args[0]) ? value : over(ReduceOp::sum, a_.abs(x.value));
-    // Terms below a rounding of the total are lost one by one, all in the same direction.
-    const NodeId each = a_.abs(x.value);
-    const NodeId total = a_.take(builder_.reduce(ReduceOp::sum, each, attributes.axes, true));
-    const NodeId lost =
-        over(ReduceOp::sum, a_.choose(a_.less(each, a_.scale(2 * a_.model.accumulate, total)), each, a_.number(0)));
-    const NodeId own = a_.add(accumulated(value, sizes, growth(terms)), lost);
+    const NodeId own = accumulated(value, sizes, growth(terms));
     return {value, x.bound == kNone ? own : a_.add(own, over(ReduceOp::sum, x.bound)), kNone, false};
   }
   if (attributes.op == ReduceOp::prod) {
