@@ -6,13 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "ir/error_bound.hpp"
 #include "ir/tensor.hpp"
 
 namespace kerf::oracle {
 
 /// An element passes when |actual - expected| <= kBoundFactor * bound + tiny, NaN and infinities agree, integers are
 /// equal.
-inline constexpr double kBoundFactor = 4;
+inline constexpr double kBoundFactor = ir::kTimesJudged;
 
 struct CompareStats {
   std::int64_t total = 0;

@@ -47,7 +47,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
                                            Observer& observer) {
   auto judge = std::unique_ptr<Judge>(new Judge(task, tools, options));
   std::vector<std::string> names;
-  for (const ShapeSet& shape : shapes_for(task, tools.target.name)) {
+  const std::vector<ShapeSet> all = shapes_for(task, tools.target.name);
+  for (const ShapeSet& shape : all) {
     names.push_back(shape.name);
     if (options.only_shape.empty() || options.only_shape == shape.name) judge->shapes_.push_back(shape);
   }
@@ -60,8 +61,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
                 fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
                             tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));
   }
-  std::stable_sort(judge->shapes_.begin(), judge->shapes_.end(),
-                   [&](const ShapeSet& a, const ShapeSet& b) { return volume(task, a) < volume(task, b); });
+  const auto smaller = [&](const ShapeSet& a, const ShapeSet& b) { return volume(task, a) < volume(task, b); };
+  std::stable_sort(judge->shapes_.begin(), judge->shapes_.end(), smaller);
   judge->contexts_.resize(judge->shapes_.size());
   if (task.graph) {
     KERF_TRY(judge->reference_, oracle::make_graph_reference(task));
@@ -69,7 +70,10 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
     if (tools.cpp == nullptr) return fail(Errc::unavailable, "a C++ reference needs a C++ compiler: install g++");
     KERF_TRY(judge->reference_, make_cpp_reference(task, *tools.cpp->language, *tools.cpp->device));
   }
-  KERF_TRY(judge->admission_, admit(task, *judge->reference_, judge->shapes_.front(), options.seed));
+  // Admission is about the task, whatever shape is asked for; its reference is computed on the host, which may not hold
+  // a large one.
+  const ShapeSet& smallest = *std::min_element(all.begin(), all.end(), smaller);
+  KERF_TRY(judge->admission_, admit(task, *judge->reference_, smallest, options.seed));
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
   if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());
