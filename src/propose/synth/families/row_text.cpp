@@ -306,9 +306,9 @@ std::string value_range(const RowResult& result, std::size_t k, const PassCode& 
   const kerf_index stop = start + (kerf_index)THREADS * V * 32 < end ? start + (kerf_index)THREADS * V * 32 : end;
 )";
   if (!finds_index(result)) text += indent(declare_state(result, part, hooks), 2);
-  text +=
-      fmt::format("  KERF_UNROLL_BY(4)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
-                  indent(columns(pass, take(result, k, part, pass.term)), 4));
+  text += fmt::format(
+      "  KERF_UNROLL_BY($depth)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
+      indent(columns(pass, take(result, k, part, pass.term)), 4));
   if (!finds_index(result)) text += fmt::format("  {0} = $join_{1}({0}, {2});\n", a, k, part);
   return text + "}\n";
 }
@@ -368,7 +368,8 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
   const PassCode& last = code.passes.back();
   if (program.per_element)
     filling.values["RANGE_FINISH"] = fmt::format(
-        "  KERF_UNROLL_BY(4)\n  for (kerf_index base = begin + (kerf_index)lane * V; base < end; base += THREADS * V) "
+        "  KERF_UNROLL_BY($depth)\n  for (kerf_index base = begin + (kerf_index)lane * V; base < end; base += THREADS "
+        "* V) "
         "{{\n{}  }}",
         indent(finish_columns(last, program, group, "r_put", hooks), 4));
   else
