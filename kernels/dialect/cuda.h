@@ -58,3 +58,4 @@ KERF_FN void kerf_store4(float* p, kerf_f4 v) { *reinterpret_cast<float4*>(p) = 
 // For data that is used once: passes the caches without staying there.
 KERF_FN kerf_f4 kerf_load4_once(const float* p) { return __ldcs(reinterpret_cast<const float4*>(p)); }
 KERF_FN void kerf_store4_once(float* p, kerf_f4 v) { __stcs(reinterpret_cast<float4*>(p), v); }
+KERF_FN void kerf_store2_once(float* p, float x, float y) { __stcs(reinterpret_cast<float2*>(p), make_float2(x, y)); }  // multiples of 8 bytes

@@ -38,6 +38,7 @@ typedef float4 kerf_f4;
 #define kerf_store4(p, v) (*(__global float4*)(p) = (v))
 #define kerf_load4_once(p) kerf_load4(p)
 #define kerf_store4_once(p, v) kerf_store4(p, v)
+#define kerf_store2_once(p, x, y) (*(__global float2*)(p) = (float2)(x, y))
 
 // What math.h is made of.
 #define kerf_bits_i(x) as_int(x)

@@ -7,8 +7,9 @@
 // one filter per group), X_DIRECT and W_DIRECT with X_PTR, X_OFFSET, X_SB, X_SC, X_SD, X_SH, X_SW and W_PTR, W_OFFSET,
 // W_SG, W_SF, W_SC, W_SD, W_SH, W_SW; else the hooks $load_x($args, b, c, d, h, w), c counted over all groups, and
 // $load_w($args, g, f, c, kd, kh, kw). $store($args, b, f, d, h, w, sum) finishes an element, f counted over all
-// groups. $exact($args, b, f, d, h, w) computes and stores it with plain loops: a tap outside of the input contributes
-// nothing, whereas 0 times an infinite or NaN weight would.
+// groups; Y_FLOATS with Y_PTR and $finish, see set_plain_output; X_FLOATS when X_DIRECT is floats. $exact($args, b, f,
+// d, h, w) computes and stores it with plain loops: a tap outside of the input contributes nothing, whereas 0 times an
+// infinite or NaN weight would.
 //
 // In every dimension both directions are sums of convolutions with stride 1. Forward, input i lies in plane (i + P) %
 // S; transposed, output o belongs to phase o % S. IS_x and OS_x are the strides of input and output (one of them is 1);
@@ -103,6 +104,7 @@ void fill_operand(Filling& filling, const Geometry& g, HookWriter& hooks, bool i
   const auto access = hooks.direct(node);
   const bool direct = access && access->dtype == hooks.options().compute;
   set_flag(filling, name + "_DIRECT", direct);
+  if (is_x) set_flag(filling, "X_FLOATS", direct && access->dtype == DType::f32);
   if (direct) {
     hooks.use_buffer(access->buffer);
     filling.values[name + "_PTR"] = access->pointer;
@@ -167,6 +169,7 @@ class Conv final : public Family {
     const auto index =
         index_in_root(*steps, graph[conv].shape, at(g, {"kerf_b", "kerf_f"}, {"kerf_d", "kerf_h", "kerf_w"}), hooks);
     hooks.store("store", group.root, group.buffer, params, index, {{conv, "kerf_total"}});
+    set_plain_output(filling, group, *steps, params, index, {conv, "kerf_total"}, hooks);
     hooks.store("exact", group.root, group.buffer, params, index, {});
     return filling;
   }

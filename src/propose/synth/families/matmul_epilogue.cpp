@@ -113,6 +113,16 @@ bool keeps_order(const std::vector<LayoutStep>& steps) {
   });
 }
 
+void set_plain_output(Filling& filling, const Group& group, const std::vector<LayoutStep>& steps,
+                      const std::vector<std::string>& params, const codegen::Index& index, const Bound& total,
+                      HookWriter& hooks) {
+  const codegen::Buffer& out = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
+  const bool floats = out.dtype == DType::f32 && hooks.type_name(group.root) == "float";
+  set_flag(filling, "Y_FLOATS", floats && keeps_order(steps));
+  filling.values["Y_PTR"] = out.parameter;
+  hooks.value("finish", group.root, params, index, {total});
+}
+
 std::vector<std::string> unflatten(const std::string& flat, const Shape& extents, HookWriter& hooks) {
   std::vector<std::string> at(extents.size(), "0");
   std::size_t first = 0;

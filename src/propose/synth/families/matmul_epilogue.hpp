@@ -29,6 +29,12 @@ codegen::Index index_in_root(const std::vector<LayoutStep>& steps, const Shape& 
 /// Whether the root's row-major order is the anchor's.
 bool keeps_order(const std::vector<LayoutStep>& steps);
 
+/// Sets Y_FLOATS when the group stores floats in the order of the anchor's elements, the first at Y_PTR, and writes the
+/// hook `$finish($args, params..., total)` for their values: templates may then store several at once.
+void set_plain_output(Filling& filling, const Group& group, const std::vector<LayoutStep>& steps,
+                      const std::vector<std::string>& params, const codegen::Index& index, const Bound& total,
+                      HookWriter& hooks);
+
 /// The number `flat`, counted over `extents` in row-major order, as one text per axis.
 std::vector<std::string> unflatten(const std::string& flat, const Shape& extents, HookWriter& hooks);
 

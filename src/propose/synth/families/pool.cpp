@@ -3,7 +3,8 @@
 //
 // Templates get the extents PLANES, ID IH IW (input), OD OH OW (output) and the integers KD KH KW (window), SD SH SW
 // (stride), PD PH PW (padding), LD LH LW (dilation); the flag MAX (else sum); X_DIRECT with X_PTR, X_OFFSET, X_SP,
-// X_SD, X_SH, X_SW, else the hook $load_x($args, p, d, h, w); the hook $store($args, p, d, h, w, total).
+// X_SD, X_SH, X_SW, else the hook $load_x($args, p, d, h, w); X_FLOATS when those are floats; the hook $store($args, p,
+// d, h, w, total); Y_FLOATS with Y_PTR and $finish($args, p, d, h, w, total), see set_plain_output.
 
 #include <algorithm>
 
@@ -71,8 +72,9 @@ class Pool final : public Family {
     set_flag(filling, "F32", hooks.options().compute == DType::f32);
     operand(filling, hooks, x, planes, missing);
     const std::vector<std::string> params{"kerf_p", "kerf_d", "kerf_h", "kerf_w"};
-    hooks.store("store", group.root, group.buffer, params,
-                index_in_root(*steps, out, place(planes, missing, hooks), hooks), {{id, "kerf_total"}});
+    const auto index = index_in_root(*steps, out, place(planes, missing, hooks), hooks);
+    hooks.store("store", group.root, group.buffer, params, index, {{id, "kerf_total"}});
+    set_plain_output(filling, group, *steps, params, index, {id, "kerf_total"}, hooks);
     return filling;
   }
 
@@ -90,6 +92,7 @@ class Pool final : public Family {
     const auto stride = access ? plane_stride(*access, planes, planes.size()) : std::nullopt;
     const bool direct = access && stride && access->dtype == hooks.options().compute;
     set_flag(filling, "X_DIRECT", direct);
+    set_flag(filling, "X_FLOATS", direct && access->dtype == DType::f32);
     if (!direct) {
       hooks.value("load_x", x, {"kerf_p", "kerf_d", "kerf_h", "kerf_w"},
                   codegen::Index::of_axes(place(planes, missing, hooks)));

@@ -73,6 +73,7 @@ class Row final : public Family {
     filling.values["SHARED_UNUSED"] = shared_arrays(kept, "1");
     filling.values["RANGE_JOINS"] = join_functions(ranges, hooks, true);
     filling.values["RANGE_SHARED"] = shared_arrays(ranges, "($BLOCK / KERF_WARP)");
+    filling.values["RANGE_SHARED_UNUSED"] = shared_arrays(ranges, "1");
     filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
     filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
     set_split_values(filling, ranges);

@@ -145,9 +145,9 @@ std::string columns(const PassCode& pass, const std::string& body) {
                      pass.reads, indent(pass.values + body + pass.saves, 2));
 }
 
-/// Finishes and stores V columns of the root from `base` on.
+/// Finishes and stores V columns of the root from `base` on; `store4` stores whole vectors.
 std::string finish_columns(const PassCode& pass, const RowProgram& program, const Group& group, const std::string& put,
-                           HookWriter& hooks) {
+                           const std::string& store4, HookWriter& hooks) {
   const codegen::Buffer& out = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
   const std::string type = hooks.type_name(group.root);
   std::string text = fmt::format("{} y[V];\n", type) + columns(pass, fmt::format("y[v] = {};\n", pass.term));
@@ -158,11 +158,11 @@ std::string finish_columns(const PassCode& pass, const RowProgram& program, cons
   const kerf_index kerf_col = base, kerf_at = {};
   KERF_UNROLL
   for (int v = 0; v < V; v += 4)
-    kerf_store4({} + kerf_at + v, kerf_make4(y[v], y[(v + 1) % V], y[(v + 2) % V], y[(v + 3) % V]));
+    {}({} + kerf_at + v, kerf_make4(y[v], y[(v + 1) % V], y[(v + 2) % V], y[(v + 3) % V]));
 }} else {{
   {}}}
 )",
-                            root_address(program, group, hooks), out.parameter, each);
+                            root_address(program, group, hooks), store4, out.parameter, each);
 }
 
 }  // namespace
@@ -276,13 +276,14 @@ for (int i = 0; i < PER; ++i) {{
   filling.values["PASSES"] = indent(passes, 2);
   const PassCode& last = code.passes.back();
   if (program.per_element)
-    filling.values["FINISH"] = fmt::format(R"(  $each
+    filling.values["FINISH"] =
+        fmt::format(R"(  $each
   for (int i = 0; i < PER; ++i) {{
     const kerf_index base = ((kerf_index)i * THREADS + lane) * V;
     if (FULL || base < end) {{
 {}    }}
   }})",
-                                           indent(finish_columns(last, program, group, "k_put", hooks), 6));
+                    indent(finish_columns(last, program, group, "k_put", "kerf_store4", hooks), 6));
   else
     filling.values["FINISH"] = fmt::format("  if (lane == 0 && inside) $k_put($args, kerf_row, {});", last.term);
   std::string registers, shared;
@@ -306,9 +307,9 @@ std::string value_range(const RowResult& result, std::size_t k, const PassCode& 
   const kerf_index stop = start + (kerf_index)THREADS * V * 32 < end ? start + (kerf_index)THREADS * V * 32 : end;
 )";
   if (!finds_index(result)) text += indent(declare_state(result, part, hooks), 2);
-  text +=
-      fmt::format("  KERF_UNROLL_BY(4)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
-                  indent(columns(pass, take(result, k, part, pass.term)), 4));
+  text += fmt::format(
+      "  KERF_UNROLL_BY($depth)\n  for (kerf_index base = start; base < stop; base += THREADS * V) {{\n{}  }}\n",
+      indent(columns(pass, take(result, k, part, pass.term)), 4));
   if (!finds_index(result)) text += fmt::format("  {0} = $join_{1}({0}, {2});\n", a, k, part);
   return text + "}\n";
 }
@@ -367,10 +368,13 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
   filling.values["GATHER"] = indent(gathered, 2);
   const PassCode& last = code.passes.back();
   if (program.per_element)
-    filling.values["RANGE_FINISH"] = fmt::format(
-        "  KERF_UNROLL_BY(4)\n  for (kerf_index base = begin + (kerf_index)lane * V; base < end; base += THREADS * V) "
-        "{{\n{}  }}",
-        indent(finish_columns(last, program, group, "r_put", hooks), 4));
+    // Backwards: what the pass before read last may still be in the cache.
+    filling.values["RANGE_FINISH"] =
+        fmt::format(R"(  const kerf_index first = begin + (kerf_index)lane * V;
+  KERF_UNROLL_BY($depth)
+  for (kerf_index base = first + ((end - first + THREADS * V - 1) / (THREADS * V) - 1) * (THREADS * V); base >= first; base -= THREADS * V) {{
+{}  }})",
+                    indent(finish_columns(last, program, group, "r_put", "kerf_store4_once", hooks), 4));
   else
     filling.values["RANGE_FINISH"] = fmt::format("  if (lane == 0 && inside) $r_put($args, kerf_row, {});", last.term);
 }

@@ -21,7 +21,8 @@ void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram&
                         HookWriter& hooks);
 
 /// Values for kernels that read a row once per pass: RANGE_PASSES, RANGE_FINISH (columns `begin` to `end`), and per
-/// pass of a split row PARTIAL_k (the pass and its result to scratch); GATHER gets all results from scratch.
+/// pass of a split row PARTIAL_k (the pass and its result to scratch); GATHER gets all results from scratch. The
+/// template defines V, THREADS, lane, kerf_row, inside and the macro $depth, the number of vectors read at a time.
 void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
                       HookWriter& hooks);
 
