@@ -68,7 +68,7 @@ function(kerf_precompiled target kind)
   endif()
   target_precompile_headers(${target} REUSE_FROM kerf_std_${kind})
   # g++ 12 imagines overruns inside std::string, which it keeps to itself when the header is not precompiled.
-  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endfunction()
 
 function(kerf_optimised target kind)
