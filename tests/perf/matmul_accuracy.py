@@ -17,12 +17,19 @@ import tempfile
 
 
 def build(folder):
-    sources = [str(p) for p in sorted(folder.glob("*.cu")) if "check" not in p.name]
+    """The exported launcher behind a C name, and its parameters as the header declares them."""
     header = next(iter(sorted(folder.glob("*.cuh"))), None)
-    library = pathlib.Path(tempfile.mkdtemp()) / "kernel.so"
-    subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", "-O3", f"-I{folder}",
-                    *sources, "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library)), header.read_text() if header else ""
+    found = header and re.search(r"cudaError_t\s+(\w+)\s*\(([^)]*)\)", header.read_text())
+    if not found:
+        sys.exit(f"no launcher found in the header of {folder}")
+    name, parameters = found.group(1), [p.strip() for p in found.group(2).split(",")]
+    scratch = pathlib.Path(tempfile.mkdtemp())
+    names = [re.findall(r"\w+", parameter)[-1] for parameter in parameters]
+    (scratch / "entry.cu").write_text(f'#include "{header.name}"\nextern "C" cudaError_t entry({", ".join(parameters)}) {{ return {name}({", ".join(names)}); }}\n')
+    sources = [str(p) for p in sorted(folder.glob("*.cu")) if p.name not in ("check.cu", "reference.cu")]
+    subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", "-O3", "-w", f"-I{folder}",
+                    *sources, str(scratch / "entry.cu"), "-o", str(scratch / "kernel.so")], check=True)
+    return ctypes.CDLL(str(scratch / "kernel.so")).entry, parameters, names
 
 
 def main():
@@ -31,12 +38,7 @@ def main():
     parser.add_argument("--size", type=int, default=4096)
     arguments = parser.parse_args()
     import torch
-    library, header = build(arguments.folder)
-    found = re.search(r"cudaError_t\s+(\w+)\s*\(([^)]*)\)", header)
-    if not found:
-        sys.exit(f"no launcher found in the header of {arguments.folder}")
-    name, parameters = found.group(1), [p.strip() for p in found.group(2).split(",")]
-    launch = getattr(library, name)
+    launch, parameters, names = build(arguments.folder)
     n = arguments.size
     torch.backends.cuda.matmul.allow_tf32 = False
     generator = torch.Generator(device="cuda").manual_seed(1)
@@ -44,8 +46,7 @@ def main():
     def call(a, b, c):
         values = {"a": ctypes.c_void_p(a.data_ptr()), "b": ctypes.c_void_p(b.data_ptr()), "c": ctypes.c_void_p(c.data_ptr())}
         given = []
-        for parameter in parameters:
-            word = re.findall(r"\w+", parameter)[-1]
+        for parameter, word in zip(parameters, names):
             if word in values:
                 given.append(values[word])
             elif "stream" in parameter.lower():
@@ -54,7 +55,7 @@ def main():
                 given.append(ctypes.c_longlong(n))
         code = launch(*given)
         if code != 0:
-            sys.exit(f"{name} returned {code}")
+            sys.exit(f"the launcher returned {code}")
 
     def wide(*shape):
         sign = torch.randint(0, 2, shape, device="cuda", generator=generator) * 2 - 1
