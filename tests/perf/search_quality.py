@@ -5,19 +5,25 @@
     tests/perf/search_quality.py build/release/kerf --out /tmp/quality --target opencl --tasks softmax matmul
     tests/perf/search_quality.py build/release/kerf --out /tmp/quality --quick          two tasks, two seeds, few evaluations
 
-Every run gets the same number of evaluations: stopping early (patience, floor) is switched off. The value of a kernel is its speedup over
-the strongest baseline as the run measured it; the best known value of a task is the largest one that a run confirmed at its end, over all
-searches and seeds. Duplicates of compiled code are not evaluated and do not count. A run that never gets there counts as its budget plus
-one, which is too few, so the comparison is fair to it. Intervals are bootstrapped over seeds (and tasks, in the last line). Runs go one
-after the other; a finished one is kept in --out, an unfinished one is resumed.
+Every run gets the same number of evaluations: stopping early (patience, floor) is switched off; a run whose space is exhausted ends before. Duplicates of compiled code are not
+evaluated and do not count.
+
+Speedups of different runs do not compare well on a shared machine: what else happens there slows a kernel and its baseline differently. So after the runs, the kernels a run
+had as its best so far, and the one it ended with, are measured again for all runs of a task side by side, each in turn with one and the same kernel (the best that any run
+confirmed). These ratios are the values; the best known value is the largest that is certain (the low end of its interval). A run that never gets there counts as its budget plus
+one, which is too few, so the comparison is fair to it. Intervals are bootstrapped over seeds (and tasks, in the last line). Runs go one after the other; a finished one is kept
+in --out, an unfinished one is resumed.
 """
 import argparse
+import hashlib
 import json
 import math
 import os
 import pathlib
 import random
+import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -50,31 +56,98 @@ def run_once(args, task, search, seed):
     result = json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
     best = result["best"] or {}
     speedup = (best.get("speedup") or {}).get("ratio") or 0
-    summary = {"task": task, "search": search, "seed": seed, "confirmed": speedup, "values": values_of(folder),
+    summary = {"task": task, "search": search, "seed": seed, "confirmed": speedup, "evaluations": len(evaluations_of(folder)), "folder": name,
                "seconds": result["seconds"], "device": best.get("device", ""), "evals": args.evals}
     record.parent.mkdir(parents=True, exist_ok=True)
     partial = record.with_suffix(".partial")
     partial.write_text(json.dumps(summary))
     partial.rename(record)
-    print(f"{name}: {speedup:.2f}x after {len(summary['values'])} evaluations, {result['seconds']:.0f} s", file=sys.stderr)
+    print(f"{name}: {speedup:.2f}x after {summary['evaluations']} evaluations, {result['seconds']:.0f} s", file=sys.stderr)
     return summary
 
 
-def values_of(folder):
-    """Per evaluation of the search, in order: its speedup, 0 when it was refused."""
-    values = []
-    for line in (folder / "events.jsonl").read_text().splitlines():
-        event = json.loads(line)
-        if event.get("event") != "step" or event.get("stage") == "final" or event.get("gate") == "duplicate":
+def evaluations_of(folder):
+    """The evaluations of the search in order, duplicates left out: kernel (source and tunables) and speedup as the run measured it, 0 when refused."""
+    database = sqlite3.connect(f"file:{folder}/kerf.db?mode=ro", uri=True)
+    found = []
+    for stage, source, tunables, text in database.execute("SELECT stage, source, tunables, evaluation FROM steps ORDER BY number"):
+        evaluation = json.loads(text)
+        if stage == "final" or evaluation.get("gate") == "duplicate":
             continue
-        ratio = (event.get("speedup") or {}).get("ratio") or 0
-        values.append(ratio if event.get("outcome") == "measured" else 0)
+        ratio = (evaluation.get("speedup") or {}).get("ratio") or 0
+        found.append((as_kernel(source, tunables), ratio if evaluation["outcome"] == "measured" else 0))
+    database.close()
+    return found
+
+
+def as_kernel(source, tunables):
+    """The source with the chosen value of every tunable first, which makes it the default."""
+    text = source.decode("latin-1")
+    for name, value in json.loads(tunables).items():
+        def reordered(match):
+            rest = [v.strip() for v in match.group(2).split(",") if v.strip() != str(value)]
+            return match.group(1) + "{" + ", ".join([str(value), *rest]) + "}"
+        text = re.sub(rf"(tune:\s+{re.escape(name)}\s*=\s*)\{{([^}}]*)\}}", reordered, text, count=1)
+    return text
+
+
+def ended_with(folder):
+    """The kernel the run confirmed at its end; none when it found nothing."""
+    return next((path.read_bytes().decode("latin-1") for path in folder.glob("best.*")), None)
+
+
+def leaders(evaluations):
+    """(number, kernel) of the evaluations that were the best so far."""
+    best, found = 0, []
+    for number, (kernel, ratio) in enumerate(evaluations, 1):
+        if ratio > best:
+            best = ratio
+            found.append((number, kernel))
+    return found
+
+
+def measure_side_by_side(args, task, runs):
+    """Kernel -> (ratio, low) to the best confirmed kernel, all measured one after the other in one process."""
+    record = args.out / "side_by_side" / f"{task}-{args.target}.json"
+    if record.exists():
+        return json.loads(record.read_text())
+    folders = {r["folder"]: args.out / "runs" / r["folder"] for r in runs}
+    kernels = {}
+    for folder in folders.values():
+        for kernel in [k for _, k in leaders(evaluations_of(folder))] + [ended_with(folder)]:
+            if kernel:
+                kernels.setdefault(kernel, f"k{len(kernels)}")
+    champion = ended_with(folders[max(runs, key=lambda r: r["confirmed"])["folder"]])
+    place = args.out / "side_by_side" / f"{task}-{args.target}"
+    place.mkdir(parents=True, exist_ok=True)
+    suffix = {"cpu": ".cpp", "opencl": ".cl", "cuda": ".cu"}[args.target]
+    for kernel, name in kernels.items():
+        (place / (name + suffix)).write_bytes(kernel.encode("latin-1"))
+    (place / f"champion{suffix}").write_bytes(champion.encode("latin-1"))
+    text = (ROOT / "tasks" / f"{task}.toml").read_text()
+    (place / "task.toml").write_text(text + f'\n[baselines.champion]\ntarget = "{args.target}"\nkernel = "champion{suffix}"\n')
+    files = [str(place / (name + suffix)) for name in kernels.values()]
+    done = subprocess.run([args.kerf, "eval", str(place / "task.toml"), *files, "--target", args.target, "--json", "--no-cache"], capture_output=True, text=True,
+                          env=args.env)
+    if done.returncode != 0:
+        raise RuntimeError(f"{task}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    values = {}
+    for kernel, line in zip(kernels, [json.loads(t) for t in done.stdout.splitlines() if t.startswith("{")], strict=True):
+        timed = max(line.get("shapes", []), key=lambda shape: shape["weight"], default=None)
+        ratio = timed["speedups"]["champion"] if line["outcome"] == "measured" else {"ratio": 0, "low": 0}
+        values[digest(kernel)] = [ratio["ratio"], ratio["low"]]
+    record.write_text(json.dumps(values))
+    print(f"{task}: {len(values)} kernels side by side", file=sys.stderr)
     return values
 
 
-def evaluations_to(values, goal, budget):
-    for number, value in enumerate(values, 1):
-        if value >= goal:
+def digest(kernel):
+    return hashlib.sha256(kernel.encode("latin-1")).hexdigest()
+
+
+def evaluations_to(leading, values, goal, budget):
+    for number, kernel in leading:
+        if values[digest(kernel)][0] >= goal:
             return number
     return budget + 1
 
@@ -134,18 +207,26 @@ def main():
     # Seeds outermost: drift of the machine meets all searches alike, and a part of the runs is already a fair comparison.
     runs = [run_once(args, task, search, seed) for seed in range(1, args.seeds + 1) for task in args.tasks for search in args.searches]
     rng = random.Random(1)
-    best = {task: max(r["confirmed"] for r in runs if r["task"] == task) for task in args.tasks}
-    found = {(task, search): [evaluations_to(r["values"], args.goal * best[task], args.evals) for r in runs
+    values = {task: measure_side_by_side(args, task, [r for r in runs if r["task"] == task]) for task in args.tasks}
+    best = {task: max(low for _, low in values[task].values()) for task in args.tasks}
+    leading = {r["folder"]: leaders(evaluations_of(args.out / "runs" / r["folder"])) for r in runs}
+    found = {(task, search): [evaluations_to(leading[r["folder"]], values[task], args.goal * best[task], args.evals) for r in runs
                               if r["task"] == task and r["search"] == search] for task in args.tasks for search in args.searches}
+
+    def end_of(run):
+        kernel = ended_with(args.out / "runs" / run["folder"])
+        return values[run["task"]][digest(kernel)][0] / best[run["task"]] if kernel else 0
+
     devices = sorted({r["device"] for r in runs if r["device"]})
-    print(f"Evaluations to {100 * args.goal:.0f} % of the best known speedup: geometric mean with 95 % interval over {args.seeds} seeds, and how "
+    print(f"Evaluations to {100 * args.goal:.0f} % of the best known kernel's speed: geometric mean with 95 % interval over {args.seeds} seeds, and how "
           f"many runs got there within {args.evals}. {', '.join(devices)}.\n")
-    print("| task | best known | " + " | ".join(args.searches) + " | value at the end, median: " + " / ".join(args.searches) + " |")
+    print("| task | best known, vs naive | " + " | ".join(args.searches) + " | value at the end, median: " + " / ".join(args.searches) + " |")
     print("|---|---:|" + "---:|" * len(args.searches) + "---:|")
     for task in args.tasks:
         cells = [cell(found[task, s], args.evals, rng) for s in args.searches]
-        ends = [statistics.median(r["confirmed"] for r in runs if r["task"] == task and r["search"] == s) / best[task] for s in args.searches]
-        print(f"| {task} | {best[task]:.2f}x | " + " | ".join(cells) + " | " + " / ".join(f"{100 * e:.0f} %" for e in ends) + " |")
+        ends = [statistics.median(end_of(r) for r in runs if r["task"] == task and r["search"] == s) for s in args.searches]
+        confirmed = max(r["confirmed"] for r in runs if r["task"] == task)
+        print(f"| {task} | {confirmed:.2f}x | " + " | ".join(cells) + " | " + " / ".join(f"{100 * e:.0f} %" for e in ends) + " |")
     print()
     lines = overall(found, args.searches, rng)
     print("\n".join(lines))
