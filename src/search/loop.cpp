@@ -299,7 +299,7 @@ double Search::share_used() const {
 bool Search::time_to_tune() const { return options_.seconds <= 0 || seconds() < 0.9 * options_.seconds; }
 
 Result<bool> Search::tune_when_due() {
-  constexpr int kFewest = 8, kMost = 40;  // looks
+  constexpr int kFewest = 4, kMost = 40;  // looks
   if (options_.search != "kerf") return false;
   const auto open = std::find_if(state_.tunings().begin(), state_.tunings().end(),
                                  [](const auto& tuning) { return !tuning.second.finished; });
