@@ -122,7 +122,7 @@ inline constexpr const char* kAffine =
     "  if (i < n) y[i] = 2 * x[i] + 1;\n}\n";
 
 inline LaunchPlan plan(std::int64_t blocks, std::vector<std::string> args = {"x", "y"}, std::string kernel = "k",
-                std::int64_t threads = 256, std::int64_t shared = 0) {
+                       std::int64_t threads = 256, std::int64_t shared = 0) {
   LaunchPlan plan;
   plan.launches.push_back({std::move(kernel), {Dim(blocks)}, {Dim(threads)}, Dim(shared), std::move(args)});
   return plan;
