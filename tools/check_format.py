@@ -15,7 +15,7 @@ tool = shutil.which("clang-format-19")
 if tool is None:
     print("format: not checked, clang-format-19 is not installed")
     sys.exit(0)
-names = subprocess.run(["git", "-C", str(root), "ls-files", "src/*.cpp", "src/*.hpp", "tests/*.cpp", "tests/*.hpp"], capture_output=True,
+names = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard", "src/*.cpp", "src/*.hpp", "tests/*.cpp", "tests/*.hpp"], capture_output=True,
                        text=True, check=True).stdout.split()
 files = [str(root / name) for name in names if not name.startswith(AS_WRITTEN) and (root / name).is_file()]
 mode = ["-i"] if "--fix" in sys.argv[1:] else ["--dry-run", "-Werror"]
