@@ -6,7 +6,7 @@ build_kerf kerf
 K=build/release/kerf
 R=build/demo
 rm -rf "$R" && mkdir -p "$R"
-title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+title() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 show() { printf '   $ %s\n' "$*"; "$@"; }
 
 title "1. What this machine can do, and how fast it is at best"

@@ -9,7 +9,7 @@ CORE_PACKAGES=(g++ cmake ninja-build ccache git python3 ca-certificates
   libsqlite3-dev libcapstone-dev libgtest-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd)
 TEST_PACKAGES=(python3-torch python3-numpy python3-venv python3-pip clang-19 clang-format-19 chromium)
 
-say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
+say() { if [ -t 2 ]; then printf '\033[2m%s\033[0m\n' "$*" >&2; else printf '%s\n' "$*" >&2; fi; }
 
 missing_packages() {
   local package
