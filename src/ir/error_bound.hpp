@@ -7,9 +7,6 @@
 
 namespace kerf::ir {
 
-/// Bounds are typical errors; whoever compares allows this many times the bound.
-inline constexpr double kTimesJudged = 4;
-
 /// Unit round-offs of an accuracy class.
 struct ErrorModel {
   double rounding = 0x1.0p-24;  ///< each elementwise result, relative (f32: 2^-24)
@@ -23,8 +20,8 @@ struct ErrorModel {
 /// - inputs, constants, views, selections and integers are exact (bound 0);
 /// - a map op passes on |df/dx| * bound(x) and adds rounding * c * |f|;
 /// - a sum of K terms adds (1 + sqrt(K)/2) * accumulate * sum|x| (random-walk growth, not the worst case, so that a
-///   lower precision cannot hide under it), and a quarter (1 / kTimesJudged) of what it loses of terms that are below
-///   a rounding of sum|x|; contractions and convolutions the random walk over |a||b|, plus 2 * operand * |a||b|;
+///   lower precision cannot hide under it); contractions and convolutions the same over |a||b|, plus 2 * operand *
+///   |a||b|;
 /// - max and min pass on the largest bound; discontinuous results (comparisons, floor, arg-reductions, ...) that are
 ///   closer to their threshold than the bound are ambiguous: their bound is +inf and the element is not compared.
 /// An integer or bool output gets the bound 0 (exact) or +inf (ambiguous).

@@ -27,22 +27,6 @@ NodeId Rewriter::accumulated(NodeId result, NodeId sum_of_sizes, NodeId growth) 
   return a_.choose(a_.less(a_.abs(result), infinity), safe, a_.number(0));
 }
 
-/// What a running sum loses besides its random walk: terms below a rounding of the total vanish one by one, all to the
-/// same side (the tail of a softmax under one large element). Once over, not a multiple, since it is a worst case; and
-/// no more than a chain of kChain terms can lose, since longer sums have to be split to be any good.
-NodeId Rewriter::swamped(const Node& sum) {
-  constexpr double kChain = 1024;
-  const auto& attributes = attr<ReduceAttr>(sum);
-  const NodeId x = traced(sum.args[0]).value, size = a_.abs(x);
-  const auto over = [&](NodeId id, bool keepdims) {
-    return a_.take(builder_.reduce(ReduceOp::sum, id, attributes.axes, keepdims));
-  };
-  const NodeId small = a_.less(size, a_.scale(2 * a_.model.accumulate, over(size, true)));
-  const NodeId lost = a_.abs(over(a_.choose(small, x, a_.number(0)), attributes.keepdims));
-  const NodeId most = a_.scale(kChain * a_.model.accumulate, over(size, attributes.keepdims));
-  return a_.scale(1 / kTimesJudged, a_.smaller(lost, most));
-}
-
 /// Saves summing the sizes of what is summed already.
 bool Rewriter::find_non_negative(const Node& n) const {
   if (is<ConstantAttr>(n)) return attr<ConstantAttr>(n).value >= 0;
@@ -77,7 +61,7 @@ Traced Rewriter::reduce(const Node& n) {
   const Dim terms = element_count(reduced);
   if (attributes.op == ReduceOp::sum) {
     const NodeId sizes = is_non_negative(n.args[0]) ? value : over(ReduceOp::sum, a_.abs(x.value));
-    const NodeId own = a_.add(accumulated(value, sizes, growth(terms)), swamped(n));
+    const NodeId own = accumulated(value, sizes, growth(terms));
     return {value, x.bound == kNone ? own : a_.add(own, over(ReduceOp::sum, x.bound)), kNone, false};
   }
   if (attributes.op == ReduceOp::prod) {

@@ -59,7 +59,6 @@ class Rewriter {
   Traced pool(const Node& node);
   NodeId apply_pool(const Node& node, NodeId x, PoolOp op);
   NodeId accumulated(NodeId result, NodeId sum_of_sizes, NodeId growth);
-  NodeId swamped(const Node& sum);
   NodeId growth(const Dim& terms);  ///< (1 + sqrt(terms) / 2) * accumulate, as a scalar node
   NodeId count(const Dim& dim);     ///< as a scalar f64 node
   bool is_non_negative(NodeId id) const { return non_negative_[static_cast<std::size_t>(id)]; }

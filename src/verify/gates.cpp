@@ -63,11 +63,6 @@ std::optional<Refusal> judge_accuracy(const oracle::CompareStats& stats, double 
       std::nullopt};
 }
 
-bool within_the_tail(const oracle::CompareStats& stats) {
-  return static_cast<double>(stats.wrong) <= kTailShare * static_cast<double>(stats.compared) &&
-         stats.worst_ratio <= kTailFactor;
-}
-
 }  // namespace
 
 Refusal refusal_from(const Fault& fault, const std::string& gate) {
@@ -108,7 +103,7 @@ std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSe
     return Rejected{"inputs_unchanged", "changed its input " + join(report.changed_inputs, ", ") + where};
   for (std::size_t i = 0; i < report.outputs.size(); ++i) {
     const oracle::CompareStats& stats = report.outputs[i];
-    if (stats.wrong > 0 && !within_the_tail(stats)) {
+    if (stats.wrong > 0) {
       WrongEvidence evidence = evidence_for(stats, data, outputs[i]);
       return WrongResult{"values", in_words(evidence), std::move(evidence)};
     }

@@ -26,11 +26,6 @@ inline constexpr double kAccuracySpread = 3;
 /// ... and below this rms no difference matters: a single running sum of any length stays under it.
 inline constexpr double kAccuracyFloor = 0.05;
 
-/// A random walk has tails: one element in a million may miss its tolerance (none where there are fewer) ...
-inline constexpr double kTailShare = 1e-6;
-/// ... by at most this factor, which is the cap for any element.
-inline constexpr double kTailFactor = 1.5;
-
 double rms(const oracle::CompareStats& stats);
 
 /// Judges a slot after a call: red zones, inputs, values, accuracy class; the first failing gate speaks.
