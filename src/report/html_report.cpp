@@ -71,11 +71,10 @@ std::string script() {
 }
 
 std::string summary(const RunView& run) {
-  if (run.best == 0) return fmt::format("{} evaluations; nothing was measured yet.", run.steps.size());
+  if (run.best == 0) return fmt::format("{} steps; nothing was measured yet.", run.steps.size());
   const Measurement* measurement = measurement_of(run.step(run.best));
-  return fmt::format("Step {} is {:.3g} times as fast as {} after {} evaluations.", run.best,
-                     speedup_of(run.step(run.best)), measurement == nullptr ? "" : measurement->speedup.vs,
-                     run.steps.size());
+  return fmt::format("Step {} is {:.3g} times as fast as {} after {} steps.", run.best, speedup_of(run.step(run.best)),
+                     measurement == nullptr ? "" : measurement->speedup.vs, run.steps.size());
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(RunCommands, ShowTellsTheWinnerTheOutcomesAndTheArchive) {
   const auto shown = kerf({"show", folder_});
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_HAS(shown.out, "rmsnorm on cpu (Example processor (8 cores))");
-  EXPECT_HAS(shown.out, "120 evaluations");
+  EXPECT_HAS(shown.out, "120 steps");
   EXPECT_HAS(shown.out, "ended: budget");
   EXPECT_HAS(shown.out, "step 120  rows/blocks  BLOCK=128 UNROLL=4");
   EXPECT_HAS(shown.out, "rejected (duplicate)");

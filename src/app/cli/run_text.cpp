@@ -67,7 +67,7 @@ std::string run_heading(const RunView& run, const Style& style) {
   const double seconds =
       run.steps.empty() ? 0 : std::max(fact_number(run, "elapsed_seconds"), run.steps.back().seconds);
   const std::string why = run.fact("finished");
-  text += fmt::format("{} evaluations in {}, seed {}, {}\n", run.steps.size(), format_seconds(seconds),
+  text += fmt::format("{} steps in {}, seed {}, {}\n", run.steps.size(), format_seconds(seconds),
                       run.fact("seed").empty() ? "?" : printable(run.fact("seed")),
                       why.empty() ? "not finished (kerf optimize --resume continues it)" : "ended: " + printable(why));
   return text + paint(printable(run.folder.string()), Colour::dim, style) + "\n";

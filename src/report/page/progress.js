@@ -81,7 +81,7 @@ function drawProgress(width) {
     parts.push(svg('text', { class: 'label halo', x: near ? at - 10 : at + 10, y: y(winner.speedup.ratio) - 12, 'text-anchor': near ? 'end' : 'start' }, times(winner.speedup.ratio)));
   }
   return svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img',
-    'aria-label': best ? `Best speedup over ${data.steps.length} evaluations, ending at ${times(best.speedup.ratio)}` : 'No kernel was measured' }, parts);
+    'aria-label': best ? `Best speedup over ${data.steps.length} steps, ending at ${times(best.speedup.ratio)}` : 'No kernel was measured' }, parts);
 }
 
 function progressSection() {

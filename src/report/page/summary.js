@@ -15,7 +15,7 @@ function summarySection() {
   } else {
     boxes.push(figure('Result', 'None yet', 'no kernel was measured', 'big'));
   }
-  boxes.push(figure('Search', String(data.steps.length), 'evaluations in ' + seconds(data.elapsed) + ', ' + data.cells.length + ' of 64 cells'));
+  boxes.push(figure('Search', String(data.steps.length), 'steps in ' + seconds(data.elapsed) + ', ' + data.cells.length + ' of 64 cells'));
   document.getElementById('main').append(h('section', { class: 'hero', id: 'summary' },
     h('h1', {}, data.task, ' on ', data.target),
     h('p', { class: 'sub' }, [data.device, data.finished ? 'ended: ' + data.finished : 'not finished', 'seed ' + data.seed].filter(Boolean).join(' · ')),
