@@ -24,10 +24,11 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   for (int r = 0; r < rows; ++r) {
     const float* in = x + long(r) * cols;
     float* out = y + long(r) * cols;
-    float top = -INFINITY, s = 0;
+    float top = -INFINITY, part[16] = {}, s = 0;
     for (int c = 0; c < cols; ++c) top = std::max(top, in[c]);
     for (int c = 0; c < cols; ++c) out[c] = in[c] == in[c] ? exp_f32(in[c] - top) : in[c];
-    for (int c = 0; c < cols; ++c) s += out[c];
+    for (int c = 0; c < cols; ++c) part[c % 16] += out[c];
+    for (const float p : part) s += p;
     for (int c = 0; c < cols; ++c) out[c] /= s;
   }
 }
