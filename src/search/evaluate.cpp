@@ -355,9 +355,11 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
   if (pace.baselines) {
     KERF_TRY(const auto baselines, context.baselines());
-    for (const LoadedBaseline* baseline : baselines)
-      if (reference_for(shape, baseline->name) == nullptr)
-        kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
+    for (LoadedBaseline* baseline : baselines) {
+      if (reference_for(shape, baseline->name) != nullptr) continue;
+      kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
+      if (kernels[0].reload) kernels.back().reload = [&context, baseline] { return context.reload(*baseline); };
+    }
   }
 
   std::vector<const oracle::DataSet*> data;

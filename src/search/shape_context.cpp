@@ -140,17 +140,27 @@ Result<std::vector<LoadedBaseline*>> ShapeContext::baselines() {
   std::vector<LoadedBaseline*> all;
   for (auto& baseline : baselines_) all.push_back(baseline.get());
   if (accuracy_) all.push_back(accuracy_.get());
-  for (LoadedBaseline* baseline : all) {
-    if (baseline->handle) continue;
-    Bindings constants = shape_.symbols;
-    for (const Tunable& tunable : baseline->candidate.tunables) constants[tunable.name] = tunable.values.front();
-    KERF_TRY(const auto loaded, bench_->load(baseline->artifact, baseline->candidate.plan, constants));
-    if (const auto* fault = std::get_if<Fault>(&loaded))
-      return fail(Errc::tool_failed, "baseline " + baseline->name + " cannot be loaded: " + fault->message);
-    baseline->handle = std::get<KernelHandle>(loaded);
-  }
+  for (LoadedBaseline* baseline : all)
+    if (!baseline->handle) KERF_TRY_VOID(load(*baseline));
   if (accuracy_) all.pop_back();
   return all;
+}
+
+Status ShapeContext::load(LoadedBaseline& baseline) {
+  Bindings constants = shape_.symbols;
+  for (const Tunable& tunable : baseline.candidate.tunables) constants[tunable.name] = tunable.values.front();
+  KERF_TRY(const auto loaded, bench_->load(baseline.artifact, baseline.candidate.plan, constants));
+  if (const auto* fault = std::get_if<Fault>(&loaded))
+    return fail(Errc::tool_failed, "baseline " + baseline.name + " cannot be loaded: " + fault->message);
+  baseline.handle = std::get<KernelHandle>(loaded);
+  return {};
+}
+
+Result<KernelHandle> ShapeContext::reload(LoadedBaseline& baseline) {
+  if (baseline.handle) bench_->unload(*baseline.handle);
+  baseline.handle.reset();
+  KERF_TRY_VOID(load(baseline));
+  return *baseline.handle;
 }
 
 Result<HonestAccuracy> ShapeContext::honest_accuracy(LoadedBaseline& plain, const oracle::DataSet& data, bool& right) {

@@ -60,6 +60,8 @@ class ShapeContext {
 
   /// Baselines, loaded (again, if a fault voided their handles).
   Result<std::vector<LoadedBaseline*>> baselines();
+  /// The same code in a fresh process: what a candidate goes through between timings, its baselines go through too.
+  Result<KernelHandle> reload(LoadedBaseline& baseline);
   /// After a Fault: all handles are void.
   void forget_handles();
   /// Time of the naive kernel, 0 when there is none.
@@ -70,6 +72,7 @@ class ShapeContext {
   Status open_bench(const Inputs& inputs);
   Status make_data(const Inputs& inputs, const Families* families, Families& found);
   Status add_baselines(const Inputs& inputs);
+  Status load(LoadedBaseline& baseline);
   Result<HonestAccuracy> honest_accuracy(LoadedBaseline& plain, const oracle::DataSet& data, bool& right);
   Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& source);
 
