@@ -68,10 +68,17 @@ Fitness fitness_of(const Evaluation& evaluation) {
   Fitness fitness;
   fitness.rung = rung_of(evaluation.outcome);
   if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
-    const Speedup& speedup = measurement->speedup;
-    if (speedup.ratio > 0) fitness.log_speedup = std::log(speedup.ratio);
-    if (speedup.low > 0 && speedup.low < speedup.ratio) fitness.below = std::log(speedup.ratio / speedup.low);
-    if (speedup.high > speedup.ratio) fitness.above = std::log(speedup.high / speedup.ratio);
+    const Speedup& measured = measurement->speedup;
+    double scale = 1, ratio = measured.ratio, low = measured.low, high = measured.high;
+    if (const auto& duel = measurement->duel) {
+      scale = duel->its_speedup;
+      ratio = duel->ratio;
+      low = duel->low;
+      high = duel->high;
+    }
+    if (scale * ratio > 0) fitness.log_speedup = std::log(scale * ratio);
+    if (low > 0 && low < ratio) fitness.below = std::log(ratio / low);
+    if (high > ratio) fitness.above = std::log(high / ratio);
   }
   return fitness;
 }
@@ -83,17 +90,27 @@ Factor factor_between(const Fitness& a, const Fitness& b) {
           std::exp(difference + std::hypot(a.above, b.below))};
 }
 
-bool Archive::beats(const Fitness& a, const Fitness& b) const {
-  return options_.noise_aware ? factor_between(a, b).low > 1 : a.log_speedup > b.log_speedup;
+Factor factor_between(const Elite& a, const Elite& b) {
+  Fitness left = a.fitness, right = b.fitness;
+  if (a.rival == b.step && a.rival != 0) right.below = right.above = 0;
+  if (b.rival == a.step && b.rival != 0) left.below = left.above = 0;
+  return factor_between(left, right);
+}
+
+bool Archive::beats(const Elite& a, const Elite& b) const {
+  return options_.noise_aware ? factor_between(a, b).low > 1 : a.fitness.log_speedup > b.fitness.log_speedup;
 }
 
 Decision Archive::insert(const Newcomer& newcomer) {
-  const Elite elite{newcomer.step, newcomer.cell, fitness_of(newcomer.evaluation)};
+  Elite elite{newcomer.step, newcomer.cell, fitness_of(newcomer.evaluation)};
+  if (const auto* measurement = std::get_if<Measurement>(&newcomer.evaluation.outcome);
+      measurement && measurement->duel)
+    elite.rival = measurement->duel->step;
   const Elite* const champion = best();
   Decision decision;
   const bool placed = elite.fitness.measured() && elite.cell.size() == kDimensions;
   if (placed) {
-    const bool new_best = champion == nullptr || beats(elite.fitness, champion->fitness);
+    const bool new_best = champion == nullptr || beats(elite, *champion);
     decision = place(elite);
     decision.new_best = new_best;
   } else if (elite.fitness.measured()) {
@@ -126,12 +143,16 @@ Decision Archive::place(const Elite& newcomer) {
   };
   if (decision.new_cell) {
     sorted_in();
-    decision.sentence =
-        fmt::format("kept: {}, the first in cell {}", times(newcomer.fitness.log_speedup), cell_text(newcomer.cell));
+    const auto rival = measured_.find(newcomer.rival);
+    const std::string how =
+        rival == measured_.end()
+            ? times(newcomer.fitness.log_speedup)
+            : fmt::format("{} as step {}", factor_text(factor_between(newcomer, rival->second)), newcomer.rival);
+    decision.sentence = fmt::format("kept: {}, the first in cell {}", how, cell_text(newcomer.cell));
     return decision;
   }
   const Elite front = members.front();
-  const std::string against = factor_text(factor_between(newcomer.fitness, front.fitness));
+  const std::string against = factor_text(factor_between(newcomer, front));
   if (static_cast<int>(members.size()) < options_.keep) {
     sorted_in();
     decision.sentence = fmt::format("kept: {} as step {}, the best of its cell, which has room for {}", against,
@@ -139,22 +160,22 @@ Decision Archive::place(const Elite& newcomer) {
     return decision;
   }
   // The slowest of those that are clearly beaten makes room.
-  const auto victim = std::find_if(members.rbegin(), members.rend(),
-                                   [&](const Elite& member) { return beats(newcomer.fitness, member.fitness); });
+  const auto victim =
+      std::find_if(members.rbegin(), members.rend(), [&](const Elite& member) { return beats(newcomer, member); });
   if (victim == members.rend()) {
     const Elite& last = members.back();
-    const bool slower = beats(last.fitness, newcomer.fitness);
-    decision.sentence = fmt::format(
-        "not kept: {} as step {}, {} in its full cell {}", factor_text(factor_between(newcomer.fitness, last.fitness)),
-        last.step, slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
+    const bool slower = beats(last, newcomer);
+    decision.sentence =
+        fmt::format("not kept: {} as step {}, {} in its full cell {}", factor_text(factor_between(newcomer, last)),
+                    last.step, slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
     return decision;
   }
   const Elite out = *victim;
   members.erase(std::next(victim).base());
   sorted_in();
   decision.replaced = {out.step};
-  decision.sentence = fmt::format("kept: {} as step {}, which it replaces",
-                                  factor_text(factor_between(newcomer.fitness, out.fitness)), out.step);
+  decision.sentence =
+      fmt::format("kept: {} as step {}, which it replaces", factor_text(factor_between(newcomer, out)), out.step);
   if (out.step != front.step)
     decision.sentence += fmt::format("; {} as step {}, the best of its cell", against, front.step);
   return decision;

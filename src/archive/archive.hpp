@@ -21,8 +21,8 @@ std::string cell_text(const Cell& cell);         ///< "memory 1, compute 0, para
 
 /// How good an evaluation is: first how far it came, then how fast. Ordered by (rung, log_speedup).
 struct Fitness {
-  int rung = 0;                 ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
-  double log_speedup = 0;       ///< against the strongest baseline; 0 unless measured
+  int rung = 0;            ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
+  double log_speedup = 0;  ///< against the strongest baseline (by way of a duel if there was one); 0 unless measured
   double below = 0, above = 0;  ///< distance to the ends of its 95 % interval, both >= 0
 
   bool measured() const;
@@ -42,7 +42,10 @@ struct Elite {
   std::int64_t step = 0;
   Cell cell;
   Fitness fitness;
+  std::int64_t rival = 0;  ///< the step its fitness is relative to; 0: none
 };
+/// As of fitnesses, but one that was measured against the other has no other noise than that.
+Factor factor_between(const Elite& a, const Elite& b);
 
 /// One edge of the family tree, whatever became of the child.
 struct Transition {
@@ -92,7 +95,7 @@ class Archive {
 
  private:
   Decision place(const Elite& newcomer);
-  bool beats(const Fitness& a, const Fitness& b) const;
+  bool beats(const Elite& a, const Elite& b) const;
 
   ArchiveOptions options_;
   std::map<Cell, std::vector<Elite>> cells_;

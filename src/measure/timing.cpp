@@ -50,7 +50,7 @@ class Rounds {
     resize_batches();
   }
 
-  /// False when the measurement is over because the candidate failed.
+  /// False when the measurement is over because a kernel failed.
   Result<bool> run_round(bool counted) {
     const std::vector<std::size_t> order = participants(counted);
     const auto plan = assign_slots(order);
@@ -61,10 +61,8 @@ class Rounds {
       const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
       KERF_TRY(const RunOutcome outcome, bench_.run(handles_[k], plan[k], limit));
       if (const auto* fault = std::get_if<Fault>(&outcome)) {
-        if (k != 0)
-          return fail(Errc::tool_failed,
-                      "baseline " + kernels_[k].name + " failed while being timed: " + fault->message);
         result_.fault = *fault;
+        result_.faulty = k;
         return false;
       }
       const auto& timing = std::get<Timing>(outcome);

@@ -45,7 +45,8 @@ struct KernelSamples {
 
 struct TimingResult {
   std::vector<KernelSamples> kernels;  ///< in the order given; the first is the candidate
-  std::optional<Fault> fault;          ///< the candidate's; samples are void then
+  std::optional<Fault> fault;          ///< of a kernel; samples are void then
+  std::size_t faulty = 0;              ///< which
   std::string refused;                 ///< not empty: a checked call was refused and `on_check` kept the reason
   double clock_disagreement = 0;       ///< largest host/device time ratio seen, 0 without a device clock
 };

@@ -43,9 +43,18 @@ struct ShapeMeasurement {
   std::optional<SpeedOfLight> speed_of_light;  ///< absent without calibration
 };
 
+/// Inside a search: this kernel and an earlier one, timed in turn. Two speedups over a baseline that were measured at
+/// different times differ by what else the machine did; this does not.
+struct Duel {
+  std::int64_t step = 0;                ///< the earlier kernel
+  double its_speedup = 0;               ///< what the search took it for
+  double ratio = 0, low = 0, high = 0;  ///< how many times as fast as it, with the 95 % interval
+};
+
 struct Measurement {
   std::vector<ShapeMeasurement> shapes;  ///< the timed ones
   Speedup speedup;                       ///< combined over shapes, against the strongest baseline
+  std::optional<Duel> duel{};            ///< searches only, for kernels that came near the best
 };
 
 /// Where and how an output is wrong.

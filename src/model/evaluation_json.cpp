@@ -120,6 +120,12 @@ void write_measurement(Json& json, const Measurement& measurement) {
   }
   json["shapes"] = Json::array();
   for (const auto& shape : measurement.shapes) json["shapes"].push_back(write(shape));
+  if (const auto& duel = measurement.duel)
+    json["duel"] = {{"step", duel->step},
+                    {"its_speedup", number(duel->its_speedup)},
+                    {"ratio", number(duel->ratio)},
+                    {"low", number(duel->low)},
+                    {"high", number(duel->high)}};
 }
 
 Outcome read_outcome(const Json& json) {
@@ -128,6 +134,9 @@ Outcome read_outcome(const Json& json) {
     Measurement measurement;
     measurement.speedup = read_speedup(json.at("speedup"));
     for (const auto& shape : json.at("shapes")) measurement.shapes.push_back(read_shape(shape));
+    if (const auto duel = json.find("duel"); duel != json.end())
+      measurement.duel = Duel{duel->at("step").get<std::int64_t>(), number(duel->at("its_speedup")),
+                              number(duel->at("ratio")), number(duel->at("low")), number(duel->at("high"))};
     return measurement;
   }
   const auto gate = json.at("gate").get<std::string>();

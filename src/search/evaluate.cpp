@@ -173,14 +173,18 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
     return !end.has_value();
   };
   const Status ran = run_tiers(trial, tier);
-  for (std::size_t s = 0; s < shapes_.size(); ++s)
-    if (trial.handles[s]) contexts_[s]->bench().unload(*trial.handles[s]);
+  unload(trial);
   KERF_TRY_VOID(ran);
   if (!end) combine_speedups(trial.measurement);
   evaluation.outcome = end ? *std::move(end) : Outcome(std::move(trial.measurement));
   evaluation.notes = notes_;
   if (options_.use_evaluation_cache && !options_.cache.empty()) (void)save_evaluation(options_.cache, key, evaluation);
   return evaluation;
+}
+
+void Judge::unload(Trial& trial) {
+  for (std::size_t s = 0; s < shapes_.size(); ++s)
+    if (trial.handles[s]) contexts_[s]->bench().unload(*trial.handles[s]);
 }
 
 /// The pipeline. `tier` runs one step, reports it, and says whether the candidate is still in the race.
@@ -332,15 +336,14 @@ Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
                      options);
 }
 
-Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const Pace& pace) {
-  ShapeContext& context = *contexts_[shape];
+Result<std::variant<TimedKernel, Outcome>> Judge::ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed) {
+  using Ready = std::variant<TimedKernel, Outcome>;
   KERF_TRY(auto loaded, load(trial, shape, "timing"));
-  if (auto* outcome = std::get_if<Outcome>(&loaded)) return Stop(std::move(*outcome));
-  std::vector<TimedKernel> kernels{{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape], {}}};
-  Stop reload_failed;
+  if (auto* outcome = std::get_if<Outcome>(&loaded)) return Ready(std::move(*outcome));
+  TimedKernel kernel{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape], {}};
   if (tools_.target.device->facts().processor)
-    kernels[0].reload = [&]() -> Result<KernelHandle> {
-      if (trial.handles[shape]) context.bench().unload(*trial.handles[shape]);
+    kernel.reload = [&trial, &reload_failed, shape, this]() -> Result<KernelHandle> {
+      if (trial.handles[shape]) contexts_[shape]->bench().unload(*trial.handles[shape]);
       trial.handles[shape].reset();
       KERF_TRY(auto again, load(trial, shape, "timing"));
       if (auto* outcome = std::get_if<Outcome>(&again)) {
@@ -349,6 +352,15 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
       }
       return std::get<KernelHandle>(again);
     };
+  return Ready(std::move(kernel));
+}
+
+Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const Pace& pace) {
+  ShapeContext& context = *contexts_[shape];
+  Stop reload_failed;
+  KERF_TRY(auto ready, ready_to_time(trial, shape, reload_failed));
+  if (auto* outcome = std::get_if<Outcome>(&ready)) return Stop(std::move(*outcome));
+  std::vector<TimedKernel> kernels{std::get<TimedKernel>(std::move(ready))};
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(context);
   options.warm_up = pace.warm_up;
@@ -381,6 +393,9 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   quiet.unlock();
   if (reload_failed) return reload_failed;
   KERF_TRY(const TimingResult timing, std::move(measured_or));
+  if (timing.fault && timing.faulty != 0)
+    return fail(Errc::tool_failed,
+                "baseline " + kernels[timing.faulty].name + " failed while being timed: " + timing.fault->message);
   if (timing.fault) {
     KERF_TRY(Outcome outcome, after_fault(trial, shape, refusal_from(*timing.fault, "timing")));
     return Stop(std::move(outcome));

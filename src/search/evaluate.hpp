@@ -21,6 +21,7 @@
 #include "model/candidate.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
+#include "search/evaluator.hpp"
 #include "search/observer.hpp"
 #include "search/shape_context.hpp"
 #include "target/target.hpp"
@@ -73,6 +74,9 @@ class Judge {
   /// A cheap look for those who compare many variants: the caller must `evaluate` whatever it reports to anyone. A
   /// candidate that passed before is only timed again. Nothing is cached but builds.
   Result<Glance> glance(const Candidate& candidate, const Bindings& tunables, int rounds, Observer& observer);
+
+  /// Both passed before; timed in turn, so that what else the machine does meets them alike.
+  Result<Duelled> duel(const Fighter& ours, const Fighter& theirs);
 
   /// Compiles for all shapes into the build cache, without touching the device; thread-safe. On devices that use the
   /// host's cores it waits while a timing is under way.
@@ -133,6 +137,10 @@ class Judge {
   Result<Stop> check_static(const Trial& trial);
   Result<Stop> check_shape(Trial& trial, std::size_t shape, const std::string& gate);
   Result<Stop> measure_shape(Trial& trial, std::size_t shape, const Pace& pace);
+  /// `reload_failed` is set when the candidate fails while it is timed and loaded again.
+  Result<std::variant<TimedKernel, Outcome>> ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed);
+  Result<std::variant<Speedup, Duelled>> duel_on(Trial& ours, Trial& theirs, std::size_t shape);
+  void unload(Trial& trial);
   Status look(Trial& trial, int rounds, bool known, const Tier& tier);
   Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
   Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
@@ -157,8 +165,9 @@ class Judge {
   std::vector<std::string> notes_;
   References references_;
   std::set<std::string> passed_;  // candidates with tunables that a glance found right
-  int glances_ = 0;               // so far: each draws other data
-  std::shared_mutex quiet_;       // timing holds it alone, compilers share it
+  int glances_ = 0;               // so far: each draws other data; duels likewise
+  int duels_ = 0;
+  std::shared_mutex quiet_;  // timing holds it alone, compilers share it
 };
 
 /// Tunables given by the user, the rest at their defaults; an error names an unknown one.

@@ -24,6 +24,17 @@ struct Inspection {
   Descriptors descriptors;
 };
 
+/// A candidate with values of its tunables; borrowed for the call.
+struct Fighter {
+  const Candidate& candidate;
+  const Bindings& tunables;
+};
+/// What came of timing two kernels in turn.
+struct Duelled {
+  std::optional<Outcome> refused;  ///< set: the first one failed at it
+  std::optional<Speedup> speedup;  ///< of the first over the second, all timed shapes; none when either failed
+};
+
 /// What tuning a candidate came to.
 struct Tuned {
   Bindings best;
@@ -37,6 +48,8 @@ class Evaluator {
   /// Compiles; none when the candidate does not (its evaluation says why).
   virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
   virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) = 0;
+  /// Both were measured before with this effort's data.
+  virtual Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort effort) = 0;
   /// Looks at values of the candidate's tunables, at most `looks` times while `go_on`, then judges the best.
   /// invalid_input when there is nothing to tune.
   virtual Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,

@@ -23,8 +23,7 @@ Result<Glance> Judge::glance(const Candidate& candidate, const Bindings& tunable
   };
   ++glances_;
   const Status looked = look(trial, rounds, passed_.count(key) != 0, tier);
-  for (std::size_t s = 0; s < shapes_.size(); ++s)
-    if (trial.handles[s]) contexts_[s]->bench().unload(*trial.handles[s]);
+  unload(trial);
   KERF_TRY_VOID(looked);
   Glance result;
   result.refused = std::move(end);

@@ -105,6 +105,11 @@ Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bi
   return evaluation;
 }
 
+Result<Duelled> JudgeEvaluator::duel(const Fighter& ours, const Fighter& theirs, Effort effort) {
+  KERF_TRY(Judge* const judge, this->judge(effort));
+  return judge->duel(ours, theirs);
+}
+
 Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
                                    const std::function<bool()>& go_on) {
   struct Listener final : TuneObserver {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -101,11 +102,12 @@ class Search {
       step.evaluation = *known;
     } else {
       KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort));
-      if (effort == Effort::search && inspection &&
+      if (effort == Effort::search && inspection && !rival(step.evaluation, effort) &&
           state_.is_contested(step.evaluation, inspection->descriptors.cell)) {
         KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful));
       }
     }
+    if (!twin) KERF_TRY_VOID(duel_with_the_best(planned, effort, step.evaluation));
     const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
     if (inputs_.interrupted && !measured) return std::optional<Step>{};  // the interrupt may have hit its processes
     if (inspection) {
@@ -157,6 +159,8 @@ class Search {
   }
   Planned variant_of(std::int64_t step, const char* stage, const char* operation, std::string change) const;
   Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
+  std::optional<std::int64_t> rival(const Evaluation& evaluation, Effort effort) const;
+  Status duel_with_the_best(const Planned& planned, Effort effort, Evaluation& evaluation);
   double share_used() const;
   bool time_to_tune() const;
   bool at_the_floor() const;
@@ -284,6 +288,33 @@ Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const 
   planned.step.source = *source;
   planned.step.tunables = tunables;
   return std::optional<Planned>(std::move(planned));
+}
+
+/// The step that this kernel must be timed against before anything is made of its speedup: the best so far if it comes
+/// near that, among the finalists the first that was confirmed. None where the noise is no concern of the search.
+std::optional<std::int64_t> Search::rival(const Evaluation& evaluation, Effort effort) const {
+  constexpr double kNear = 0.35;  // a logarithm: speedups measured minutes apart differ by as much on busy machines
+  if (!options_.archive.noise_aware) return std::nullopt;
+  const Fitness fitness = fitness_of(evaluation);
+  if (!fitness.measured()) return std::nullopt;
+  if (effort == Effort::final) return state_.first_confirmation();
+  const Elite* best = state_.archive().best();
+  if (best == nullptr || fitness.log_speedup < best->fitness.log_speedup - kNear) return std::nullopt;
+  return best->step;
+}
+
+Status Search::duel_with_the_best(const Planned& planned, Effort effort, Evaluation& evaluation) {
+  const auto number = rival(evaluation, effort);
+  if (!number) return {};
+  const Ancestor best = state_.ancestor(*number);
+  const Bindings& its_tunables = state_.step(*number).tunables;
+  KERF_TRY(Duelled duelled,
+           inputs_.evaluator.duel({planned.candidate, planned.step.tunables}, {*best.candidate, its_tunables}, effort));
+  if (duelled.refused) evaluation.outcome = *std::move(duelled.refused);
+  if (const auto& speedup = duelled.speedup)
+    std::get<Measurement>(evaluation.outcome).duel =
+        Duel{*number, std::exp(fitness_of(*best.evaluation).log_speedup), speedup->ratio, speedup->low, speedup->high};
+  return {};
 }
 
 /// How much of the budget is gone, 0 to 1; without one, how much of the patience.

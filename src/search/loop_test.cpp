@@ -87,6 +87,63 @@ TEST_F(LoopTest, ClimbsToTheSummitAndConfirmsIt) {
   EXPECT_EQ(result.stopped, "the budget of 150 evaluations is used up");
 }
 
+TEST_F(LoopTest, WhatComesNearTheBestIsTimedAgainstIt) {
+  evaluator.noise = 0.15;
+  options.evaluations = 80;
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  const auto all = steps("a");
+  int duels = 0, finals = 0;
+  for (const Step& step : all) {
+    const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
+    if (measurement == nullptr || !measurement->duel) continue;
+    ++duels;
+    finals += step.stage == "final" ? 1 : 0;
+    const Duel& duel = *measurement->duel;
+    ASSERT_LT(duel.step, step.number);
+    const Step& rival = all.at(static_cast<std::size_t>(duel.step - 1));
+    EXPECT_DOUBLE_EQ(duel.its_speedup, std::exp(fitness_of(rival.evaluation).log_speedup))
+        << "what the search held it for";
+    EXPECT_EQ(rival.stage == "final", step.stage == "final") << "finals are on other data";
+  }
+  EXPECT_EQ(duels, evaluator.duels);
+  EXPECT_GT(duels, 5);
+  EXPECT_EQ(finals, options.finalists - 1);
+  // The best by the duels is the best there is among what was tried, up to a few hundredths: single figures err by 15
+  // %.
+  double highest = 0;
+  for (const Step& step : all) highest = std::max(highest, landscape::speedup(landscape::point_of(step.genome)));
+  const Step& best = all.at(static_cast<std::size_t>(result.best_step - 1));
+  EXPECT_GT(landscape::speedup(landscape::point_of(best.genome)), 0.95 * highest);
+}
+
+TEST_F(LoopTest, ThePublishedSearchTakesSpeedupsAsTheyCome) {
+  evaluator.noise = 0.15;
+  options.evaluations = 60;
+  options.search = "published";
+  run("a");
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(evaluator.duels, 0);
+}
+
+TEST_F(LoopTest, AKernelThatFailsInADuelIsRefused) {
+  evaluator.duel_outcome = [](const Point& p) -> std::optional<Outcome> {
+    if (p.family != 2) return std::nullopt;
+    return WrongResult{"values", "another answer this time", std::nullopt};
+  };
+  options.evaluations = 60;
+  run("a");
+  ASSERT_EQ(error, "");
+  int refused = 0;
+  for (const Step& step : steps("a"))
+    if (outcome_message(step.evaluation.outcome) == "another answer this time") {
+      ++refused;
+      EXPECT_FALSE(step.kept) << step.number;
+      EXPECT_TRUE(step.cell.empty()) << step.number;
+    }
+  EXPECT_GT(refused, 0);
+}
+
 TEST_F(LoopTest, TriesTheFirstGuessesFirstAndNumbersStepsWithoutGaps) {
   options.evaluations = 20;
   run("a");

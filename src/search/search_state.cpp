@@ -104,6 +104,14 @@ std::optional<std::int64_t> SearchState::confirmation_of(std::int64_t step) cons
   return found->second;
 }
 
+std::optional<std::int64_t> SearchState::first_confirmation() const {
+  std::optional<std::int64_t> first;
+  for (const auto& [confirmed, number] : confirmations_)
+    if (archive_.find(confirmed) != nullptr && fitness_of(step(number).evaluation).measured())
+      first = std::min(first.value_or(number), number);
+  return first;
+}
+
 std::int64_t SearchState::best_step() const {
   const Elite* elite = archive_.best();
   if (elite == nullptr) return 0;

@@ -10,8 +10,8 @@ evaluated and do not count.
 
 Speedups of different runs do not compare well on a shared machine: what else happens there slows a kernel and its baseline differently. So after the runs, the kernels a run
 had as its best so far, and the one it ended with, are measured again for all runs of a task side by side, each in turn with one and the same kernel (the best that any run
-confirmed). These ratios are the values; the best known value is the largest that is certain (the low end of its interval). A run that never gets there counts as its budget plus
-one, which is too few, so the comparison is fair to it. Intervals are bootstrapped over seeds (and tasks, in the last line). Runs go one after the other; a finished one is kept
+confirmed), several times over. A kernel's value is the median of these ratios; the best known value is the largest that a kernel reached every time. A run that never gets there
+counts as its budget plus one, which is too few, so the comparison is fair to it. Intervals are bootstrapped over seeds (and tasks, in the last line). Runs go one after the other; a finished one is kept
 in --out, an unfinished one is resumed.
 """
 import argparse
@@ -75,6 +75,8 @@ def evaluations_of(folder):
         if stage == "final" or evaluation.get("gate") == "duplicate":
             continue
         ratio = (evaluation.get("speedup") or {}).get("ratio") or 0
+        if "duel" in evaluation:  # what the search goes by
+            ratio = evaluation["duel"]["its_speedup"] * evaluation["duel"]["ratio"]
         found.append((as_kernel(source, tunables), ratio if evaluation["outcome"] == "measured" else 0))
     database.close()
     return found
@@ -107,7 +109,7 @@ def leaders(evaluations):
 
 
 def measure_side_by_side(args, task, runs):
-    """Kernel -> (ratio, low) to the best confirmed kernel, all measured one after the other in one process."""
+    """Kernel -> (median, least) of its ratios to the best confirmed kernel, all measured one after the other in one process, several times."""
     record = args.out / "side_by_side" / f"{task}-{args.target}.json"
     if record.exists():
         return json.loads(record.read_text())
@@ -127,15 +129,16 @@ def measure_side_by_side(args, task, runs):
     text = (ROOT / "tasks" / f"{task}.toml").read_text()
     (place / "task.toml").write_text(text + f'\n[baselines.champion]\ntarget = "{args.target}"\nkernel = "champion{suffix}"\n')
     files = [str(place / (name + suffix)) for name in kernels.values()]
-    done = subprocess.run([args.kerf, "eval", str(place / "task.toml"), *files, "--target", args.target, "--json", "--no-cache"], capture_output=True, text=True,
-                          env=args.env)
-    if done.returncode != 0:
-        raise RuntimeError(f"{task}: exit {done.returncode}\n{done.stderr[-2000:]}")
-    values = {}
-    for kernel, line in zip(kernels, [json.loads(t) for t in done.stdout.splitlines() if t.startswith("{")], strict=True):
-        timed = max(line.get("shapes", []), key=lambda shape: shape["weight"], default=None)
-        ratio = timed["speedups"]["champion"] if line["outcome"] == "measured" else {"ratio": 0, "low": 0}
-        values[digest(kernel)] = [ratio["ratio"], ratio["low"]]
+    ratios = {digest(kernel): [] for kernel in kernels}
+    for _ in range(args.passes):
+        done = subprocess.run([args.kerf, "eval", str(place / "task.toml"), *files, "--target", args.target, "--json", "--no-cache"], capture_output=True,
+                              text=True, env=args.env)
+        if done.returncode != 0:
+            raise RuntimeError(f"{task}: exit {done.returncode}\n{done.stderr[-2000:]}")
+        for kernel, line in zip(kernels, [json.loads(t) for t in done.stdout.splitlines() if t.startswith("{")], strict=True):
+            timed = max(line.get("shapes", []), key=lambda shape: shape["weight"], default=None)
+            ratios[digest(kernel)].append(timed["speedups"]["champion"]["ratio"] if line["outcome"] == "measured" else 0)
+    values = {name: [statistics.median(found), min(found)] for name, found in ratios.items()}
     record.write_text(json.dumps(values))
     print(f"{task}: {len(values)} kernels side by side", file=sys.stderr)
     return values
@@ -195,6 +198,7 @@ def main():
     parser.add_argument("--searches", nargs="*", default=SEARCHES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--evals", type=int, default=80)
+    parser.add_argument("--passes", type=int, default=3, help="times the leaders are measured side by side")
     parser.add_argument("--goal", type=float, default=0.95)
     parser.add_argument("--set", action="append", default=[], help="passed on to kerf optimize")
     parser.add_argument("--quick", action="store_true")
@@ -208,7 +212,7 @@ def main():
     runs = [run_once(args, task, search, seed) for seed in range(1, args.seeds + 1) for task in args.tasks for search in args.searches]
     rng = random.Random(1)
     values = {task: measure_side_by_side(args, task, [r for r in runs if r["task"] == task]) for task in args.tasks}
-    best = {task: max(low for _, low in values[task].values()) for task in args.tasks}
+    best = {task: max(least for _, least in values[task].values()) for task in args.tasks}
     leading = {r["folder"]: leaders(evaluations_of(args.out / "runs" / r["folder"])) for r in runs}
     found = {(task, search): [evaluations_to(leading[r["folder"]], values[task], args.goal * best[task], args.evals) for r in runs
                               if r["task"] == task and r["search"] == search] for task in args.tasks for search in args.searches}
