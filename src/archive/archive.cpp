@@ -68,17 +68,10 @@ Fitness fitness_of(const Evaluation& evaluation) {
   Fitness fitness;
   fitness.rung = rung_of(evaluation.outcome);
   if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
-    const Speedup& measured = measurement->speedup;
-    double scale = 1, ratio = measured.ratio, low = measured.low, high = measured.high;
-    if (const auto& duel = measurement->duel) {
-      scale = duel->its_speedup;
-      ratio = duel->ratio;
-      low = duel->low;
-      high = duel->high;
-    }
-    if (scale * ratio > 0) fitness.log_speedup = std::log(scale * ratio);
-    if (low > 0 && low < ratio) fitness.below = std::log(ratio / low);
-    if (high > ratio) fitness.above = std::log(high / ratio);
+    const Speedup speedup = compared_speedup(*measurement);
+    if (speedup.ratio > 0) fitness.log_speedup = std::log(speedup.ratio);
+    if (speedup.low > 0 && speedup.low < speedup.ratio) fitness.below = std::log(speedup.ratio / speedup.low);
+    if (speedup.high > speedup.ratio) fitness.above = std::log(speedup.high / speedup.ratio);
   }
   return fitness;
 }
@@ -113,6 +106,7 @@ Decision Archive::insert(const Newcomer& newcomer) {
     const bool new_best = champion == nullptr || beats(elite, *champion);
     decision = place(elite);
     decision.new_best = new_best;
+    if (new_best) best_ = elite.step;
   } else if (elite.fitness.measured()) {
     decision.sentence = "not kept: timed, but without a verdict or a cell";
   } else {
@@ -196,12 +190,6 @@ const Elite* Archive::find(std::int64_t step) const {
   return nullptr;
 }
 
-const Elite* Archive::best() const {
-  const Elite* best = nullptr;
-  for (const auto& [cell, members] : cells_)
-    if (!members.empty() && (best == nullptr || best->fitness.log_speedup < members.front().fitness.log_speedup))
-      best = &members.front();
-  return best;
-}
+const Elite* Archive::best() const { return best_ == 0 ? nullptr : find(best_); }
 
 }  // namespace kerf

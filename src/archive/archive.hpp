@@ -90,7 +90,9 @@ class Archive {
   const std::map<Cell, std::vector<Elite>>& cells() const { return cells_; }
   std::vector<Elite> elites() const;           ///< of all cells, best first
   const Elite* find(std::int64_t step) const;  ///< null when it is not an elite
-  const Elite* best() const;                   ///< the largest speedup; null while empty
+  /// The one that nothing has beaten (beyond the noise, if that counts); null while empty. Not the largest figure: of
+  /// many noisy ones that is a lucky one.
+  const Elite* best() const;
   const std::vector<Transition>& transitions() const { return transitions_; }
 
  private:
@@ -98,6 +100,7 @@ class Archive {
   bool beats(const Elite& a, const Elite& b) const;
 
   ArchiveOptions options_;
+  std::int64_t best_ = 0;  // a step; whoever replaces it in its cell has beaten it, so it is always there
   std::map<Cell, std::vector<Elite>> cells_;
   std::map<std::int64_t, Elite> measured_;  // every measured step, elite or not: parents of transitions
   std::vector<Transition> transitions_;

@@ -77,6 +77,19 @@ TEST(Archive, AWinnerOfADuelNeedNotExceedTheLosersOwnNoise) {
             "kept: 0.5 times as fast (0.45 to 0.55) as step 3, the first in cell memory 0, compute 1, parallelism 0");
 }
 
+TEST(Archive, TheBestIsWhatNothingHasBeatenNotTheLargestFigure) {
+  Inserter into;
+  into.add(measured(2, 0.05), {0, 0, 0});
+  EXPECT_FALSE(into.add(measured(2.1, 0.2), {0, 0, 0}).new_best);
+  EXPECT_EQ(into.archive.best()->step, 1);
+  EXPECT_TRUE(into.add(measured(2.5, 0.01), {1, 0, 0}).new_best);
+  EXPECT_EQ(into.archive.best()->step, 3);
+  Inserter published({1, false});
+  published.add(measured(2, 0.05), {0, 0, 0});
+  EXPECT_TRUE(published.add(measured(2.01, 0.2), {0, 0, 0}).new_best);
+  EXPECT_EQ(published.archive.best()->step, 2);
+}
+
 TEST(Archive, KeepsTheFirstOfACellAndFillsItsRoom) {
   Inserter into;
   EXPECT_TRUE(into.add(measured(2), {0, 0, 0}).new_cell);

@@ -39,6 +39,12 @@ std::string outcome_message(const Outcome& outcome) {
       outcome);
 }
 
+Speedup compared_speedup(const Measurement& measurement) {
+  if (!measurement.duel) return measurement.speedup;
+  const auto& [step, its_speedup, ratio, low, high] = *measurement.duel;
+  return {measurement.speedup.vs, its_speedup * ratio, its_speedup * low, its_speedup * high};
+}
+
 const ShapeMeasurement* main_shape(const Measurement& measurement) {
   const ShapeMeasurement* best = nullptr;
   for (const auto& shape : measurement.shapes)

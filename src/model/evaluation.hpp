@@ -115,6 +115,9 @@ struct Evaluation {
 /// first among equals. Null when nothing was timed.
 const ShapeMeasurement* main_shape(const Measurement& measurement);
 
+/// What kernels of one search are compared by: the duel where there was one, else the speedup as it was measured.
+Speedup compared_speedup(const Measurement& measurement);
+
 /// The stable JSON form. Text that is not UTF-8 is repaired; numbers that are not finite become null.
 std::string to_json(const Evaluation& evaluation, int indent = -1);
 /// Reads back what `to_json` wrote (null numbers as NaN); an error for other schemas and for anything malformed.

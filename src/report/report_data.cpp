@@ -70,8 +70,8 @@ Json step_json(const Step& step) {
   json["tunables"] = Json::object();
   for (const auto& [name, value] : step.tunables) json["tunables"][name] = value;
   if (const Measurement* measurement = measurement_of(step)) {
-    const Speedup& speedup = measurement->speedup;
-    if (speedup_of(step) > 0)
+    const Speedup speedup = shown_speedup(step);
+    if (speedup.ratio > 0)
       json["speedup"] = {{"vs", speedup.vs},
                          {"ratio", number(speedup.ratio)},
                          {"low", number(speedup.low)},

@@ -139,10 +139,14 @@ bool is_confirmation(const Step& step) { return step.stage == "final"; }
 
 const Measurement* measurement_of(const Step& step) { return std::get_if<Measurement>(&step.evaluation.outcome); }
 
-double speedup_of(const Step& step) {
+Speedup shown_speedup(const Step& step) {
   const Measurement* measurement = measurement_of(step);
-  return measurement != nullptr && std::isfinite(measurement->speedup.ratio) ? measurement->speedup.ratio : 0;
+  if (measurement == nullptr) return {};
+  const Speedup speedup = is_confirmation(step) ? measurement->speedup : compared_speedup(*measurement);
+  return std::isfinite(speedup.ratio) ? speedup : Speedup{};
 }
+
+double speedup_of(const Step& step) { return shown_speedup(step).ratio; }
 
 std::vector<std::string> reasons_of(const Step& step) {
   const auto json = nlohmann::json::parse(step.descriptors, nullptr, false);
@@ -214,10 +218,12 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number) 
 
 std::vector<TurningPoint> turning_points(const RunView& run) {
   std::vector<TurningPoint> points;
+  Archive archive(archive_options(run.facts));
   double best = 0;
   for (const Step& step : run.steps) {
+    if (is_look(step) || is_confirmation(step)) continue;
+    if (!archive.insert({step.number, step.parents, step.evaluation, step.cell}).new_best) continue;
     const double speedup = speedup_of(step);
-    if (!(speedup > best) || is_confirmation(step)) continue;
     points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});
     best = speedup;
   }

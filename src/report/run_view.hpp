@@ -33,7 +33,10 @@ bool is_confirmation(const Step& step);
 
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);
-/// Its speedup over the strongest baseline; 0 when it was not timed.
+/// Its speedup over the strongest baseline: of a confirmation as it was measured, else what the search went by. Zeros
+/// when it was not timed.
+Speedup shown_speedup(const Step& step);
+/// The ratio alone.
 double speedup_of(const Step& step);
 
 /// Why it is in its cell, per dimension: "memory 3: 16-byte loads into shared memory"; empty when that was not

@@ -95,7 +95,7 @@ class ScriptedEvaluator final : public Evaluator {
   FakeClock* clock = nullptr;  ///< moves one second an evaluation
   double noise = 0.01;         ///< relative, of single measurements; their intervals say so
   double duel_noise = 0.003;   ///< likewise, of two kernels timed in turn
-  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0, duels = 0;
+  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0, duels = 0, long_duels = 0;
   std::map<std::string, int> times;                                  ///< searched, by genome
   std::function<void()> before;                                      ///< called before every evaluation
   std::function<std::optional<Outcome>(const Point&)> outcome;       ///< set: instead of a measurement
@@ -146,8 +146,8 @@ class ScriptedEvaluator final : public Evaluator {
     evaluation.outcome = measurement;
     return evaluation;
   }
-  Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort) override {
-    ++duels;
+  Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort effort) override {
+    ++(effort == Effort::careful ? long_duels : duels);
     const Point a = point_of(ours.candidate, ours.tunables), b = point_of(theirs.candidate, theirs.tunables);
     if (duel_outcome)
       if (auto scripted = duel_outcome(a)) return Duelled{std::move(scripted), std::nullopt};

@@ -102,8 +102,11 @@ class Search {
       step.evaluation = *known;
     } else {
       KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort));
+      // The first one measured is the scale of all others.
+      const bool first = options_.archive.noise_aware && state_.archive().best() == nullptr &&
+                         std::holds_alternative<Measurement>(step.evaluation.outcome);
       if (effort == Effort::search && inspection && !rival(step.evaluation, effort) &&
-          state_.is_contested(step.evaluation, inspection->descriptors.cell)) {
+          (first || state_.is_contested(step.evaluation, inspection->descriptors.cell))) {
         KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful));
       }
     }
@@ -128,10 +131,13 @@ class Search {
     return {};
   }
 
-  /// The best few are measured again; the search's own figures favour the lucky ones.
+  /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
   Status confirm() {
+    std::vector<Elite> finalists = state_.archive().elites();
+    std::stable_partition(finalists.begin(), finalists.end(),
+                          [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
     int confirmed = 0;
-    for (const Elite& elite : state_.archive().elites()) {
+    for (const Elite& elite : finalists) {
       if (confirmed == options_.finalists || inputs_.interrupted) break;
       if (state_.confirmation_of(elite.step)) {
         ++confirmed;
@@ -307,9 +313,13 @@ Status Search::duel_with_the_best(const Planned& planned, Effort effort, Evaluat
   const auto number = rival(evaluation, effort);
   if (!number) return {};
   const Ancestor best = state_.ancestor(*number);
-  const Bindings& its_tunables = state_.step(*number).tunables;
-  KERF_TRY(Duelled duelled,
-           inputs_.evaluator.duel({planned.candidate, planned.step.tunables}, {*best.candidate, its_tunables}, effort));
+  const Fighter ours{planned.candidate, planned.step.tunables}, theirs{*best.candidate, state_.step(*number).tunables};
+  KERF_TRY(Duelled duelled, inputs_.evaluator.duel(ours, theirs, effort));
+  constexpr double kMayBeBetter = 0.97;
+  if (const auto& first = duelled.speedup;
+      first && effort == Effort::search && first->ratio > kMayBeBetter && first->low <= 1) {
+    KERF_TRY(duelled, inputs_.evaluator.duel(ours, theirs, Effort::careful));  // longer, to decide it
+  }
   if (duelled.refused) evaluation.outcome = *std::move(duelled.refused);
   if (const auto& speedup = duelled.speedup)
     std::get<Measurement>(evaluation.outcome).duel =

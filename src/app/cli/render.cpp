@@ -70,6 +70,9 @@ void add_measured(std::vector<std::vector<Cell>>& rows, const Evaluation& evalua
 
 std::string index_text(const std::vector<std::int64_t>& index) { return fmt::format("[{}]", fmt::join(index, ", ")); }
 
+/// Errors of less than this many tolerances may be an honest kernel's; lower precisions are farther off.
+constexpr double kNearMiss = 20;
+
 std::string evidence_text(const WrongEvidence& evidence) {
   std::string text =
       fmt::format("  output {}, shape {}, data {}: {} of {} elements are wrong\n", printable(evidence.output),
@@ -77,6 +80,12 @@ std::string evidence_text(const WrongEvidence& evidence) {
   text += fmt::format("  worst at {}: expected {}, got {}, tolerance {}\n", index_text(evidence.worst_index),
                       format_number(evidence.expected, 9), format_number(evidence.actual, 9),
                       format_number(evidence.tolerance, 3));
+  const double times = std::abs(evidence.actual - evidence.expected) / evidence.tolerance;
+  if (times > 1 && times < kNearMiss)
+    text += fmt::format(
+        "  {:.2g} times the tolerance is a matter of rounding: does one accumulator add up many terms? several lose "
+        "less\n",
+        times);
   if (!evidence.box_low.empty())
     text += fmt::format("  wrong elements lie between {} and {}\n", index_text(evidence.box_low),
                         index_text(evidence.box_high));

@@ -101,6 +101,15 @@ TEST(FailureReport, TellsGateAndEvidence) {
   EXPECT_EQ(failure_report(measured("k.cu"), kPlain), "");
 }
 
+TEST(FailureReport, TellsWhatHelpsAgainstRounding) {
+  Evaluation near = wrong("chain.cpp");
+  auto& evidence = *std::get<WrongResult>(near.outcome).evidence;
+  evidence.actual = evidence.expected + 3 * evidence.tolerance;
+  EXPECT_NE(failure_report(near, kPlain).find("\n  3 times the tolerance is a matter of rounding"), std::string::npos);
+  evidence.actual = std::nan("");
+  EXPECT_EQ(failure_report(near, kPlain).find("rounding"), std::string::npos);
+}
+
 TEST(FailureReport, ShortensCompilerLogs) {
   Evaluation evaluation;
   evaluation.candidate = "k.cpp";

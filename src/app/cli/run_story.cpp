@@ -10,8 +10,10 @@
 
 namespace kerf::cli {
 
+using report::is_confirmation;
 using report::measurement_of;
 using report::RunView;
+using report::shown_speedup;
 using report::speedup_of;
 
 namespace {
@@ -77,9 +79,9 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
     text += fmt::format(" (with step {})", join(partners, ", "));
   }
   text += "\n      ";
-  if (const Measurement* measurement = measurement_of(step)) {
-    text += format_speedup(measurement->speedup);
-    if (!step.parents.empty() && speedup_of(run.step(step.parents[0])) > 0)
+  if (measurement_of(step) != nullptr) {
+    text += format_speedup(shown_speedup(step));
+    if (!is_confirmation(step) && !step.parents.empty() && speedup_of(run.step(step.parents[0])) > 0)
       text += fmt::format(", {} against step {}", gain_text(speedup_of(step) / speedup_of(run.step(step.parents[0]))),
                           step.parents[0]);
   } else {

@@ -12,6 +12,7 @@ namespace kerf::cli {
 
 using report::measurement_of;
 using report::RunView;
+using report::shown_speedup;
 using report::speedup_of;
 
 namespace {
@@ -139,7 +140,7 @@ std::string top_text(const RunView& run, int top, const Style& style) {
       {{"step", Colour::none, true}, {"speedup"}, {"cell"}, {"kernel"}, {"tunables"}, {"id"}}};
   for (const Step* step : order)
     rows.push_back({{std::to_string(step->number), Colour::none, true},
-                    {format_speedup(measurement_of(*step)->speedup)},
+                    {format_speedup(shown_speedup(*step))},
                     {levels_text(step->cell)},
                     {printable(step->name)},
                     {printable(tunables_text(step->tunables))},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/cli/run_text.hpp"
+#include "report/run_view.hpp"
 #include "search/search_state.hpp"
 
 namespace kerf::cli {
@@ -20,7 +21,7 @@ std::string cut(std::string text, std::size_t width) {
 
 std::string what_became(const Step& step) {
   if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome)) {
-    if (measurement->speedup.ratio > 0) return format_speedup(measurement->speedup);
+    if (const Speedup speedup = report::shown_speedup(step); speedup.ratio > 0) return format_speedup(speedup);
     const ShapeMeasurement* shape = main_shape(*measurement);
     return shape != nullptr ? format_us(shape->time.median) : "passed";
   }
