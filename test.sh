@@ -15,6 +15,7 @@ if [ $lean = 1 ]; then
   echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)"
 else
   install_packages "${TEST_PACKAGES[@]}"
+  install_extras
   tools/nvrtc_wheels.sh "$nvrtc"
   export KERF_NVRTC="$PWD/$nvrtc"
 fi

@@ -7,7 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 CORE_PACKAGES=(g++ cmake ninja-build ccache git python3 ca-certificates
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev libseccomp-dev
   libsqlite3-dev libcapstone-dev libgtest-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd)
-TEST_PACKAGES=(python3-torch python3-numpy python3-venv python3-pip clang-19 clang-format-19 chromium)
+TEST_PACKAGES=(python3-numpy python3-venv python3-pip clang-19 clang-format-19)
+# Debian has these, Ubuntu 24.04 does not: tests that need them are skipped there, unless they came another way.
+declare -A EXTRA_PACKAGES=(
+  [python3-torch]="operator conformance against PyTorch runs where python3 can import torch"
+  [chromium]="the report is tried in a browser where chromium or google-chrome is installed")
 
 say() { if [ -t 2 ]; then printf '\033[2m%s\033[0m\n' "$*" >&2; else printf '%s\n' "$*" >&2; fi; }
 
@@ -43,6 +47,22 @@ install_packages() {
     exit 2
   fi
   rm -f "$log"
+}
+
+# has_candidate NAME: whether the system's package lists have it.
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+
+# install_extras: those that the system has; says what is left out with the others.
+install_extras() {
+  local package
+  for package in "${!EXTRA_PACKAGES[@]}"; do
+    [ -n "$(missing_packages "$package")" ] || continue
+    if has_candidate "$package"; then
+      install_packages "$package"
+    else
+      echo "left out: $package is not among this system's packages; ${EXTRA_PACKAGES[$package]}"
+    fi
+  done
 }
 
 # build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets. KERF_NVRTC, when set, tells the tests
