@@ -54,10 +54,11 @@ has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(
 
 # install_extras: those that the system has; says what is left out with the others.
 install_extras() {
-  local package
+  local package ID=unknown
+  eval "$(grep '^ID=' /etc/os-release)"
   for package in "${!EXTRA_PACKAGES[@]}"; do
     [ -n "$(missing_packages "$package")" ] || continue
-    if has_candidate "$package"; then
+    if [ "$ID" = debian ] || has_candidate "$package"; then  # Debian has them: there it is an error when they cannot be had
       install_packages "$package"
     else
       echo "left out: $package is not among this system's packages; ${EXTRA_PACKAGES[$package]}"

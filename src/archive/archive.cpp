@@ -104,7 +104,7 @@ Decision Archive::insert(const Newcomer& newcomer) {
   const bool placed = elite.fitness.measured() && elite.cell.size() == kDimensions;
   if (placed) {
     const bool new_best = champion == nullptr || beats(elite, *champion);
-    decision = place(elite);
+    decision = place(elite, new_best);
     decision.new_best = new_best;
     if (new_best) best_ = elite.step;
   } else if (elite.fitness.measured()) {
@@ -124,7 +124,7 @@ Decision Archive::insert(const Newcomer& newcomer) {
   return decision;
 }
 
-Decision Archive::place(const Elite& newcomer) {
+Decision Archive::place(const Elite& newcomer, bool new_best) {
   auto& members = cells_[newcomer.cell];
   Decision decision;
   decision.new_cell = members.empty();
@@ -153,9 +153,10 @@ Decision Archive::place(const Elite& newcomer) {
                                     front.step, options_.keep);
     return decision;
   }
-  // The slowest of those that are clearly beaten makes room.
-  const auto victim =
+  // The slowest of those that are clearly beaten makes room; for a new best, the one with the smallest figure.
+  auto victim =
       std::find_if(members.rbegin(), members.rend(), [&](const Elite& member) { return beats(newcomer, member); });
+  if (victim == members.rend() && new_best) victim = members.rbegin();
   if (victim == members.rend()) {
     const Elite& last = members.back();
     const bool slower = beats(last, newcomer);

@@ -96,11 +96,11 @@ class Archive {
   const std::vector<Transition>& transitions() const { return transitions_; }
 
  private:
-  Decision place(const Elite& newcomer);
+  Decision place(const Elite& newcomer, bool new_best);
   bool beats(const Elite& a, const Elite& b) const;
 
   ArchiveOptions options_;
-  std::int64_t best_ = 0;  // a step; whoever replaces it in its cell has beaten it, so it is always there
+  std::int64_t best_ = 0;  // a step; always kept, and whoever replaces it in its cell has beaten it
   std::map<Cell, std::vector<Elite>> cells_;
   std::map<std::int64_t, Elite> measured_;  // every measured step, elite or not: parents of transitions
   std::vector<Transition> transitions_;

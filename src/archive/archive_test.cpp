@@ -90,6 +90,17 @@ TEST(Archive, TheBestIsWhatNothingHasBeatenNotTheLargestFigure) {
   EXPECT_EQ(published.archive.best()->step, 2);
 }
 
+TEST(Archive, ANewBestIsKeptInACellFullOfUncertainOnes) {
+  Inserter into({1, true});
+  into.add(measured(2, 0.01), {0, 0, 0});
+  into.add(measured(1.9, 0.5), {1, 0, 0});
+  const Decision decision = into.add(duelled(1, 2, 1.1, 0.01), {1, 0, 0});
+  EXPECT_TRUE(decision.new_best);
+  EXPECT_TRUE(decision.kept);
+  ASSERT_NE(into.archive.best(), nullptr);
+  EXPECT_EQ(into.archive.best()->step, 3);
+}
+
 TEST(Archive, KeepsTheFirstOfACellAndFillsItsRoom) {
   Inserter into;
   EXPECT_TRUE(into.add(measured(2), {0, 0, 0}).new_cell);
