@@ -19,6 +19,7 @@ Result<Session> Session::create(const std::string& driver_library, int device_in
   KERF_CUDA(driver, cuDeviceGet, &device, device_index);
   KERF_CUDA(driver, cuDeviceGetAttribute, &session.multiprocessors_, kMultiprocessors, device);
   KERF_CUDA(driver, cuDeviceGetAttribute, &session.max_shared_, kMaxSharedOptIn, device);
+  KERF_CUDA(driver, cuDeviceGetAttribute, &session.l2_bytes_, kL2Bytes, device);
   KERF_CUDA(driver, cuDevicePrimaryCtxRetain, &session.context_, device);
   KERF_CUDA(driver, cuCtxSetCurrent, session.context_);
   constexpr unsigned kNonBlocking = 1;
@@ -27,6 +28,8 @@ Result<Session> Session::create(const std::string& driver_library, int device_in
     KERF_CUDA(driver, cuEventCreate, event, 0);
   session.most_blocks_ = std::min<unsigned>(kMostBlocks, 8u * static_cast<unsigned>(session.multiprocessors_));
   KERF_CUDA(driver, cuMemAlloc_v2, &session.work_, kWorkBytes);
+  if (session.l2_bytes_ > 0)
+    KERF_CUDA(driver, cuMemAlloc_v2, &session.idle_, 3 * static_cast<std::uint64_t>(session.l2_bytes_));
   void* pinned = nullptr;
   KERF_CUDA(driver, cuMemHostAlloc, &pinned, kWorkBytes, 0);
   session.pinned_ = static_cast<std::byte*>(pinned);

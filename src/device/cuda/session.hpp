@@ -138,6 +138,7 @@ class Session {
   unsigned blocks_for(std::uint64_t elements) const;
   Status probe();
   Status scrub();
+  Status settle_cache();
 
   Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments,
                     unsigned shared_bytes = 0);
@@ -150,18 +151,21 @@ class Session {
   Driver driver_;
   int multiprocessors_ = 1;
   int max_shared_ = 0;
+  int l2_bytes_ = 0;
   unsigned most_blocks_ = 1;  // of the judge's kernels
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent before_delay_ = nullptr, begin_ = nullptr, end_ = nullptr;
   CUfunction jobs_ = nullptr, compare_ = nullptr, delay_ = nullptr, probe_ = nullptr, draw_ = nullptr, mask_ = nullptr,
              scrub_ = nullptr;
+  CUdeviceptr idle_ = 0;  // three times the L2 cache, for settle_cache(); 0: there is no L2
   CUdeviceptr work_ = 0;  // jobs, results, partials; `pinned_` mirrors it in host memory
   std::byte* pinned_ = nullptr;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
   std::uint64_t red_key_ = 0, sum_key_ = 0;
   std::uint64_t scrubs_ = 0;
+  std::uint64_t inputs_ = 0;  // of the buffers of a slot, as last staged
   std::vector<std::vector<Zone>> slots_;
   std::map<std::uint64_t, std::vector<ResidentArray>> data_;
   std::map<std::uint64_t, LoadedKernel> kernels_;

@@ -76,6 +76,7 @@ Result<bool> Session::stage(std::uint64_t slot, std::uint64_t id, std::uint64_t 
   if (slot >= slots_.size() || inputs > slots_[slot].size() || inputs > arrays->size()) {
     return fail(Errc::invalid_input, "no such slot, or a data set for another problem");
   }
+  inputs_ = inputs;
   std::vector<Job> jobs;
   for (std::uint64_t i = 0; i < inputs; ++i) {  // first, so that results[i] is the sum of array i
     const auto& zone = slots_[slot][i];
