@@ -37,8 +37,10 @@ class SessionTest : public testing::Test {
     ok(session_->setup(std::get<Artifact>(*made).bytes, staging_.data(), staging_.size()));
     ok(session_->layout(99, 98, 1, {kCount * 4, kCount * 4}));
     upload();
-    spoil_ = reinterpret_cast<int (*)(std::size_t)>(::dlsym(::dlopen(library.c_str(), RTLD_NOW), "kerf_fake_spoil"));
-    ASSERT_NE(spoil_, nullptr);
+    void* fake = ::dlopen(library.c_str(), RTLD_NOW);
+    spoil_ = reinterpret_cast<int (*)(std::size_t)>(::dlsym(fake, "kerf_fake_spoil"));
+    zeros_ = reinterpret_cast<std::size_t (*)(std::size_t)>(::dlsym(fake, "kerf_fake_zeros"));
+    ASSERT_TRUE(spoil_ != nullptr && zeros_ != nullptr);
   }
   static void ok(const Status& status) { ASSERT_TRUE(status) << status.error().message; }
 
@@ -59,9 +61,23 @@ class SessionTest : public testing::Test {
   }
   Result<CheckAnswer> check() { return session_->check(0, kId, 1, false, {{1, 0, kCount, 0, 11, 22, kSecond}}); }
 
+  /// Runs a kernel that does nothing on the first slot.
+  void run_idle_kernel() {
+    FakeCudaLanguage language(KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp");
+    CompileRequest request;
+    request.source = "extern \"C\" __global__ void idle(const float* x, float* y) {}\n";
+    const auto made = language.compile(request);
+    ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
+    ok(session_->load(1, std::get<Artifact>(*made).bytes, {},
+                      {LaunchNumbers{"idle", {1, 1, 1}, {1, 1, 1}, 0, {0, 1}}}));
+    const auto times = session_->run(1, {0});
+    ASSERT_TRUE(times) << times.error().message;
+  }
+
   std::unique_ptr<Session> session_;
   std::vector<char> staging_;
   int (*spoil_)(std::size_t) = nullptr;
+  std::size_t (*zeros_)(std::size_t) = nullptr;
 };
 
 TEST_F(SessionTest, PoisonedOutputsAreAllWrong) {
@@ -98,6 +114,24 @@ TEST_F(SessionTest, SpoiledDataChangesTheSumsOfTheComparison) {
   EXPECT_EQ(values->outputs[0].bound_sum, before->outputs[0].bound_sum);
   ASSERT_GE(spoil_(kCount * 4), 1);
   EXPECT_NE(check()->outputs[0].bound_sum, before->outputs[0].bound_sum);
+}
+
+constexpr std::size_t kL2 = 1 << 20;  // of the fake device
+
+TEST_F(SessionTest, BeforeARunAsMuchOfTheCacheIsModifiedAsSmallOutputsAre) {
+  ASSERT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_EQ(zeros_(3 * kL2), 0u);
+  run_idle_kernel();
+  EXPECT_EQ(zeros_(3 * kL2), kCount * 4);
+}
+
+TEST_F(SessionTest, BeforeARunTheModifiedPartOfTheCacheIsTheShareOfLargeOutputs) {
+  ok(session_->layout(99, 98, 1, {kL2, 7 * kL2}));
+  ok(session_->data_make(kId, {kL2}));
+  ok(session_->data_seal(kId, 1));
+  ASSERT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  run_idle_kernel();
+  EXPECT_EQ(zeros_(3 * kL2), kL2 / 8 * 7);
 }
 
 TEST_F(SessionTest, RequestsOutsideTheBuffersAreRefused) {

@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -79,6 +80,15 @@ int kerf_fake_spoil(std::size_t bytes) {
     ++spoiled;
   }
   return spoiled;
+}
+/// Zero bytes in allocations of this size; fresh memory has none.
+std::size_t kerf_fake_zeros(std::size_t bytes) {
+  std::size_t zeros = 0;
+  for (const auto& [address, size] : allocations) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(address);
+    if (size == bytes) zeros += static_cast<std::size_t>(std::count(begin, begin + bytes, 0));
+  }
+  return zeros;
 }
 
 int cuInit(unsigned) { return 0; }
