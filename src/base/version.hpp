@@ -2,7 +2,7 @@
 
 namespace kerf {
 
-/// Part of every cache key: raise it when a verdict could change.
+/// Part of the caches' keys, as the judge's sources are (search/judge_sources.hpp).
 inline constexpr const char* kKerfVersion = "0.1.0";
 
 }  // namespace kerf

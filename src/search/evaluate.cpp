@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "search/evaluation_cache.hpp"
+#include "search/judge_sources.hpp"
 #include "task/task.hpp"
 #include "verify/cpp_reference.hpp"
 
@@ -516,6 +517,7 @@ std::string Judge::evaluation_key(const Candidate& candidate, const Bindings& tu
   for (const auto& [name, value] : tunables) text += fmt::format("|{}={}", name, value);
   text += fmt::format("|{}|{}|{}|{}|{}", options_.skip_timing, options_.measure.time_limit.count(),
                       options_.measure.target_noise, options_.measure.max_rounds, peaks_ ? peaks_->device : "");
+  text += judge_sources();
   return evaluation_cache_key(text);
 }
 
