@@ -3,10 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "archive/descriptors.hpp"
 #include "search/duplicates.hpp"
 
 namespace kerf {
+
+namespace {
+
+/// Of a confirmed finalist.
+std::string standing_of(const Measurement& measurement) {
+  const std::string again = "measured again, thoroughly and on fresh data";
+  if (!measurement.duel) return again;
+  const Duel& duel = *measurement.duel;
+  const bool decided = duel.low > 1 || duel.high < 1;
+  return fmt::format("{}; {:.3g} times as fast ({:.3g} to {:.3g}) as step {}{}", again, duel.ratio, duel.low, duel.high,
+                     duel.step, decided ? "" : ", within the noise");
+}
+
+}  // namespace
 
 bool is_duplicate(const Step& step) { return outcome_gate(step.evaluation.outcome) == "duplicate"; }
 
@@ -23,7 +39,7 @@ Decision SearchState::observe(Step& step) {
   if (step.stage == "final") {
     if (!step.parents.empty()) confirmations_[step.parents.front()] = step.number;
     decision.kept = measured;
-    decision.sentence = measured ? "measured again, thoroughly and on fresh data"
+    decision.sentence = measured ? standing_of(std::get<Measurement>(step.evaluation.outcome))
                                  : "did not stand: " + outcome_message(step.evaluation.outcome);
   } else if (step.stage == "tune" && step.operation == "look") {
     observe_look(step);
@@ -117,17 +133,18 @@ std::int64_t SearchState::best_step() const {
   if (elite == nullptr) return 0;
   // Confirmations count when they cover the present leader; otherwise the search went on after them.
   if (!confirmations_.contains(elite->step)) return elite->step;
-  std::int64_t best = 0;
-  Fitness best_fitness;
+  const auto first = first_confirmation();
+  if (!first) return elite->step;
+  // The first is what the search took for the best: another one takes its place when it is faster beyond the noise.
+  std::int64_t best = *first;
   for (const auto& [confirmed, number] : confirmations_) {
-    const Fitness fitness = fitness_of(step(number).evaluation);
-    if (!fitness.measured() || archive_.find(confirmed) == nullptr) continue;
-    if (best == 0 || best_fitness < fitness) {
-      best = number;
-      best_fitness = fitness;
-    }
+    const Evaluation& evaluation = step(number).evaluation;
+    const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
+    if (measurement == nullptr || archive_.find(confirmed) == nullptr) continue;
+    const bool undecided = measurement->duel && measurement->duel->low <= 1;
+    if (!undecided && fitness_of(step(best).evaluation) < fitness_of(evaluation)) best = number;
   }
-  return best == 0 ? elite->step : best;
+  return best;
 }
 
 Ancestor SearchState::ancestor(std::int64_t number) const {
