@@ -28,10 +28,6 @@ int rung_of(const Outcome& outcome) {
 
 std::string times(double log_speedup) { return fmt::format("{:.3g}x", std::exp(log_speedup)); }
 
-std::string factor_text(const Factor& factor) {
-  return fmt::format("{:.3g} times as fast ({:.3g} to {:.3g})", factor.ratio, factor.low, factor.high);
-}
-
 std::string first_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   if (text.size() > 160) text = text.substr(0, 157) + "...";
@@ -63,6 +59,10 @@ std::string cell_text(const Cell& cell) {
 }
 
 bool Fitness::measured() const { return rung == kMeasuredRung; }
+
+std::string factor_text(const Factor& factor) {
+  return fmt::format("{:.3g} times as fast ({:.3g} to {:.3g})", factor.ratio, factor.low, factor.high);
+}
 
 Fitness fitness_of(const Evaluation& evaluation) {
   Fitness fitness;

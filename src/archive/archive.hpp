@@ -37,6 +37,7 @@ struct Factor {
   double ratio = 1, low = 1, high = 1;
 };
 Factor factor_between(const Fitness& a, const Fitness& b);
+std::string factor_text(const Factor& factor);  ///< "1.2 times as fast (1.1 to 1.3)"
 
 struct Elite {
   std::int64_t step = 0;

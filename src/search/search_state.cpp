@@ -9,7 +9,6 @@
 #include "search/duplicates.hpp"
 
 namespace kerf {
-
 namespace {
 
 /// Of a confirmed finalist.
@@ -18,8 +17,8 @@ std::string standing_of(const Measurement& measurement) {
   if (!measurement.duel) return again;
   const Duel& duel = *measurement.duel;
   const bool decided = duel.low > 1 || duel.high < 1;
-  return fmt::format("{}; {:.3g} times as fast ({:.3g} to {:.3g}) as step {}{}", again, duel.ratio, duel.low, duel.high,
-                     duel.step, decided ? "" : ", within the noise");
+  return fmt::format("{}; {} as step {}{}", again, factor_text({duel.ratio, duel.low, duel.high}), duel.step,
+                     decided ? "" : ", within the noise");
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ Result<Session> Session::create(const std::string& driver_library, int device_in
     KERF_CUDA(driver, cuEventCreate, event, 0);
   session.most_blocks_ = std::min<unsigned>(kMostBlocks, 8u * static_cast<unsigned>(session.multiprocessors_));
   KERF_CUDA(driver, cuMemAlloc_v2, &session.work_, kWorkBytes);
-  if (session.l2_bytes_ > 0)
-    KERF_CUDA(driver, cuMemAlloc_v2, &session.idle_, 3 * static_cast<std::uint64_t>(session.l2_bytes_));
+  if (session.l2_bytes_ > 0) {
+    KERF_TRY(session.idle_, session.allocate(3 * static_cast<std::uint64_t>(session.l2_bytes_)));
+  }
   void* pinned = nullptr;
   KERF_CUDA(driver, cuMemHostAlloc, &pinned, kWorkBytes, 0);
   session.pinned_ = static_cast<std::byte*>(pinned);
