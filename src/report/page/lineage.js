@@ -32,14 +32,15 @@ function lineageSection() {
   if (!data.best) return;
   const cards = data.lineage.map(n => {
     const step = stepOf(n), diff = data.diffs[n], parent = step.parents[0];
-    const ratio = parent ? speed(n) / speed(parent) : NaN;
+    const again = step.stage === 'final';  // the parent's kernel, measured at another time: no gain and no loss
+    const ratio = parent && !again ? speed(n) / speed(parent) : NaN;
     const others = step.parents.slice(1);
     return h('li', { id: 'line-' + n }, h('div', { class: 'head' }, h('b', {}, times(speed(n))), stepLink(n),
       h('span', { class: 'pill' }, step.operation), finite(ratio) && h('span', { class: 'pill ' + (ratio >= 1 ? 'good' : 'bad') }, gain(ratio)),
       step.speedup && h('span', { class: 'muted' }, interval(step.speedup))),
       h('p', { class: 'change' }, nice(step.change) || (parent ? 'changed' : 'a new start'), others.length ? [' with ', others.map((o, i) => [i ? ', ' : '', stepLink(o)])] : ''),
       step.decision && h('p', { class: 'why' }, step.decision),
-      diff && (diff.hunks.length ? h('details', { class: 'diff' }, h('summary', {}, `Changes against step ${diff.parent}: +${diff.added} −${diff.removed} lines`), diffView(diff))
+      diff && !again && (diff.hunks.length ? h('details', { class: 'diff' }, h('summary', {}, `Changes against step ${diff.parent}: +${diff.added} −${diff.removed} lines`), diffView(diff))
         : h('p', { class: 'note' }, `The same source as step ${diff.parent}; only the tunables differ: `, h('span', { class: 'mono' }, tunablesText(step.tunables)))));
   });
   section('lineage', 'Lineage', 'How the winner came about, from its first ancestor on: what was changed, what that gained, and why it was kept.',
