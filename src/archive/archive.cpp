@@ -45,19 +45,6 @@ std::string failure_sentence(const Outcome& outcome) {
 
 }  // namespace
 
-std::string_view dimension_name(int dimension) {
-  static constexpr std::array<std::string_view, kDimensions> kNames{"memory", "compute", "parallelism"};
-  KERF_CHECK(dimension >= 0 && dimension < kDimensions, "a dimension of the archive");
-  return kNames[static_cast<std::size_t>(dimension)];
-}
-
-std::string cell_text(const Cell& cell) {
-  std::vector<std::string> parts;
-  for (int d = 0; d < static_cast<int>(cell.size()) && d < kDimensions; ++d)
-    parts.push_back(fmt::format("{} {}", dimension_name(d), cell[static_cast<std::size_t>(d)]));
-  return join(parts, ", ");
-}
-
 bool Fitness::measured() const { return rung == kMeasuredRung; }
 
 std::string factor_text(const Factor& factor) {
@@ -85,8 +72,8 @@ Factor factor_between(const Fitness& a, const Fitness& b) {
 
 Factor factor_between(const Elite& a, const Elite& b) {
   Fitness left = a.fitness, right = b.fitness;
-  if (a.rival == b.step && a.rival != 0) right.below = right.above = 0;
-  if (b.rival == a.step && b.rival != 0) left.below = left.above = 0;
+  if (a.compared_with == b.step && a.compared_with != 0) right.below = right.above = 0;
+  if (b.compared_with == a.step && b.compared_with != 0) left.below = left.above = 0;
   return factor_between(left, right);
 }
 
@@ -97,8 +84,8 @@ bool Archive::beats(const Elite& a, const Elite& b) const {
 Decision Archive::insert(const Newcomer& newcomer) {
   Elite elite{newcomer.step, newcomer.cell, fitness_of(newcomer.evaluation)};
   if (const auto* measurement = std::get_if<Measurement>(&newcomer.evaluation.outcome);
-      measurement && measurement->duel)
-    elite.rival = measurement->duel->step;
+      measurement && measurement->comparison)
+    elite.compared_with = measurement->comparison->step;
   const Elite* const champion = best();
   Decision decision;
   const bool placed = elite.fitness.measured() && elite.cell.size() == kDimensions;
@@ -137,11 +124,12 @@ Decision Archive::place(const Elite& newcomer, bool new_best) {
   };
   if (decision.new_cell) {
     sorted_in();
-    const auto rival = measured_.find(newcomer.rival);
+    const auto compared_with = measured_.find(newcomer.compared_with);
     const std::string how =
-        rival == measured_.end()
+        compared_with == measured_.end()
             ? times(newcomer.fitness.log_speedup)
-            : fmt::format("{} as step {}", factor_text(factor_between(newcomer, rival->second)), newcomer.rival);
+            : fmt::format("{} as step {}", factor_text(factor_between(newcomer, compared_with->second)),
+                          newcomer.compared_with);
     decision.sentence = fmt::format("kept: {}, the first in cell {}", how, cell_text(newcomer.cell));
     return decision;
   }

@@ -5,24 +5,18 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "inspect/cell.hpp"
 #include "model/evaluation.hpp"
 
 namespace kerf {
 
-/// Level (0..3) per behaviour dimension, in the order of `dimension_names`. docs/descriptors.md says what they mean.
-using Cell = std::vector<int>;
-inline constexpr int kDimensions = 3;
-inline constexpr int kLevels = 4;
-std::string_view dimension_name(int dimension);  ///< "memory", "compute", "parallelism"; stored
-std::string cell_text(const Cell& cell);         ///< "memory 1, compute 0, parallelism 2"
-
 /// How good an evaluation is: first how far it came, then how fast. Ordered by (rung, log_speedup).
 struct Fitness {
-  int rung = 0;            ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
-  double log_speedup = 0;  ///< against the strongest baseline (by way of a duel if there was one); 0 unless measured
+  int rung = 0;  ///< rejected 0, build failed 1, crashed 2, timed out 3, wrong result 4, measured 5
+  double log_speedup =
+      0;  ///< against the strongest baseline (by way of a comparison if there was one); 0 unless measured
   double below = 0, above = 0;  ///< distance to the ends of its 95 % interval, both >= 0
 
   bool measured() const;
@@ -43,7 +37,7 @@ struct Elite {
   std::int64_t step = 0;
   Cell cell;
   Fitness fitness;
-  std::int64_t rival = 0;  ///< the step its fitness is relative to; 0: none
+  std::int64_t compared_with = 0;  ///< the step its fitness is relative to; 0: none
 };
 /// As of fitnesses, but one that was measured against the other has no other noise than that.
 Factor factor_between(const Elite& a, const Elite& b);

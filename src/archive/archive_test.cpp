@@ -50,30 +50,30 @@ TEST(Fitness, ComparesTwoMeasurementsWithTheNoiseOfBoth) {
   EXPECT_NEAR(std::log(factor.high / factor.ratio), std::hypot(std::log(1.03), std::log(1 / 0.96)), 1e-9);
 }
 
-Evaluation duelled(std::int64_t rival, double its_speedup, double ratio, double noise) {
+Evaluation compared(std::int64_t compared_with, double its_speedup, double ratio, double noise) {
   Evaluation evaluation = measured(1, 0.3);
-  std::get<Measurement>(evaluation.outcome).duel =
-      Duel{rival, its_speedup, ratio, ratio * (1 - noise), ratio * (1 + noise)};
+  std::get<Measurement>(evaluation.outcome).comparison =
+      PairedComparison{compared_with, its_speedup, ratio, ratio * (1 - noise), ratio * (1 + noise)};
   return evaluation;
 }
 
-TEST(Fitness, ADuelStandsForTheSpeedupMeasuredAlone) {
-  const Fitness fitness = fitness_of(duelled(1, 4, 1.5, 0.01));
+TEST(Fitness, AComparisonStandsForTheSpeedupMeasuredAlone) {
+  const Fitness fitness = fitness_of(compared(1, 4, 1.5, 0.01));
   EXPECT_NEAR(fitness.log_speedup, std::log(6), 1e-9);
   EXPECT_NEAR(fitness.below, std::log(1 / 0.99), 1e-9);
   EXPECT_NEAR(fitness.above, std::log(1.01), 1e-9);
 }
 
-TEST(Archive, AWinnerOfADuelNeedNotExceedTheLosersOwnNoise) {
+TEST(Archive, AWinnerOfAComparisonNeedNotExceedTheLosersOwnNoise) {
   Inserter into({1, true});
   into.add(measured(2, 0.2), {0, 0, 0});
   EXPECT_FALSE(into.add(measured(2.1, 0.01), {0, 0, 0}).kept) << "the first one's figure may be 20 % off";
-  const Decision won = into.add(duelled(1, 2, 1.05, 0.01), {0, 0, 0});
+  const Decision won = into.add(compared(1, 2, 1.05, 0.01), {0, 0, 0});
   EXPECT_TRUE(won.kept);
   EXPECT_TRUE(won.new_best);
   EXPECT_EQ(won.replaced, std::vector<std::int64_t>{1});
-  EXPECT_FALSE(into.add(duelled(3, 2.1, 1.005, 0.01), {0, 0, 0}).kept) << "within the noise of the duel";
-  EXPECT_EQ(into.add(duelled(3, 2.1, 0.5, 0.1), {0, 1, 0}).sentence,
+  EXPECT_FALSE(into.add(compared(3, 2.1, 1.005, 0.01), {0, 0, 0}).kept) << "within the noise of the comparison";
+  EXPECT_EQ(into.add(compared(3, 2.1, 0.5, 0.1), {0, 1, 0}).sentence,
             "kept: 0.5 times as fast (0.45 to 0.55) as step 3, the first in cell memory 0, compute 1, parallelism 0");
 }
 
@@ -94,7 +94,7 @@ TEST(Archive, ANewBestIsKeptInACellFullOfUncertainOnes) {
   Inserter into({1, true});
   into.add(measured(2, 0.01), {0, 0, 0});
   into.add(measured(1.9, 0.5), {1, 0, 0});
-  const Decision decision = into.add(duelled(1, 2, 1.1, 0.01), {1, 0, 0});
+  const Decision decision = into.add(compared(1, 2, 1.1, 0.01), {1, 0, 0});
   EXPECT_TRUE(decision.new_best);
   EXPECT_TRUE(decision.kept);
   ASSERT_NE(into.archive.best(), nullptr);

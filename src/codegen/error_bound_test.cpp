@@ -1,6 +1,6 @@
 // Error bounds against real single-precision code: the naive C++ kernels.
 
-#include "ir/error_bound.hpp"
+#include "ir/analysis/error_bound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "base/rng.hpp"
 #include "base/statistics.hpp"
 #include "codegen/compiled_cpp.hpp"
-#include "ir/expression.hpp"
-#include "ir/interpreter.hpp"
+#include "ir/expression/expression.hpp"
+#include "ir/interpret/interpreter.hpp"
 
 namespace kerf::codegen {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/rng.hpp"
 #include "codegen/compiled_cpp.hpp"
 #include "codegen/naive_cases.hpp"
-#include "ir/error_bound.hpp"
-#include "ir/interpreter.hpp"
+#include "ir/analysis/error_bound.hpp"
+#include "ir/interpret/interpreter.hpp"
 
 namespace kerf::codegen {
 namespace {

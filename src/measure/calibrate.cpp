@@ -42,7 +42,7 @@ Result<double> fastest_us(Language& language, Device& device, const CalibrationK
   // Other load on a host's cores makes a peak look low, and a low peak makes honest kernels look impossible: there the
   // calibration goes on until it has had a fair chance of a quiet moment.
   double best = 0, spent_us = 0;
-  const double patience_us = device.facts().processor ? kHostPatienceUs : 0;
+  const double patience_us = device.facts().runs_on_host ? kHostPatienceUs : 0;
   for (int i = 0; i < kRepeats || (spent_us < patience_us && i < kMostRepeats); ++i) {
     const std::array<int, 1> slots{i % layout.slots};
     KERF_TRY(const RunOutcome ran, bench->run(std::get<KernelHandle>(loaded), slots, std::chrono::seconds(20)));

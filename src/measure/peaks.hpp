@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 #include "device/device.hpp"
-#include "ir/cost.hpp"
+#include "ir/analysis/cost.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 

@@ -33,7 +33,7 @@ struct Artifact {
   std::string id;  ///< SHA-256 of `bytes`
 };
 
-/// The compiler's words; a candidate that does not compile is data.
+/// Compiler output; a candidate that does not compile is data.
 struct CompileFailed {
   std::string log;
 };

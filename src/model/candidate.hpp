@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 #include "ir/dim.hpp"
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 
 namespace kerf {
 

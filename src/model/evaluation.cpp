@@ -40,8 +40,8 @@ std::string outcome_message(const Outcome& outcome) {
 }
 
 Speedup compared_speedup(const Measurement& measurement) {
-  if (!measurement.duel) return measurement.speedup;
-  const auto& [step, its_speedup, ratio, low, high] = *measurement.duel;
+  if (!measurement.comparison) return measurement.speedup;
+  const auto& [step, its_speedup, ratio, low, high] = *measurement.comparison;
   return {measurement.speedup.vs, its_speedup * ratio, its_speedup * low, its_speedup * high};
 }
 

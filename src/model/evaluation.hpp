@@ -45,16 +45,16 @@ struct ShapeMeasurement {
 
 /// Inside a search: this kernel and an earlier one, timed in turn. Two speedups over a baseline that were measured at
 /// different times differ by what else the machine did; this does not.
-struct Duel {
+struct PairedComparison {
   std::int64_t step = 0;                ///< the earlier kernel
   double its_speedup = 0;               ///< what the search took it for
   double ratio = 0, low = 0, high = 0;  ///< how many times as fast as it, with the 95 % interval
 };
 
 struct Measurement {
-  std::vector<ShapeMeasurement> shapes;  ///< the timed ones
-  Speedup speedup;                       ///< combined over shapes, against the strongest baseline
-  std::optional<Duel> duel{};            ///< searches only, for kernels that came near the best
+  std::vector<ShapeMeasurement> shapes;          ///< the timed ones
+  Speedup speedup;                               ///< combined over shapes, against the strongest baseline
+  std::optional<PairedComparison> comparison{};  ///< searches only, for kernels that came near the best
 };
 
 /// Where and how an output is wrong.
@@ -115,7 +115,7 @@ struct Evaluation {
 /// first among equals. Null when nothing was timed.
 const ShapeMeasurement* main_shape(const Measurement& measurement);
 
-/// What kernels of one search are compared by: the duel where there was one, else the speedup as it was measured.
+/// What kernels of one search are compared by: the comparison where there was one, else the speedup as it was measured.
 Speedup compared_speedup(const Measurement& measurement);
 
 /// The stable JSON form. Text that is not UTF-8 is repaired; numbers that are not finite become null.

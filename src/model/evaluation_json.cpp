@@ -120,12 +120,12 @@ void write_measurement(Json& json, const Measurement& measurement) {
   }
   json["shapes"] = Json::array();
   for (const auto& shape : measurement.shapes) json["shapes"].push_back(write(shape));
-  if (const auto& duel = measurement.duel)
-    json["duel"] = {{"step", duel->step},
-                    {"its_speedup", number(duel->its_speedup)},
-                    {"ratio", number(duel->ratio)},
-                    {"low", number(duel->low)},
-                    {"high", number(duel->high)}};
+  if (const auto& comparison = measurement.comparison)
+    json["comparison"] = {{"step", comparison->step},
+                          {"its_speedup", number(comparison->its_speedup)},
+                          {"ratio", number(comparison->ratio)},
+                          {"low", number(comparison->low)},
+                          {"high", number(comparison->high)}};
 }
 
 Outcome read_outcome(const Json& json) {
@@ -134,9 +134,12 @@ Outcome read_outcome(const Json& json) {
     Measurement measurement;
     measurement.speedup = read_speedup(json.at("speedup"));
     for (const auto& shape : json.at("shapes")) measurement.shapes.push_back(read_shape(shape));
-    if (const auto duel = json.find("duel"); duel != json.end())
-      measurement.duel = Duel{duel->at("step").get<std::int64_t>(), number(duel->at("its_speedup")),
-                              number(duel->at("ratio")), number(duel->at("low")), number(duel->at("high"))};
+    auto comparison = json.find("comparison");
+    if (comparison == json.end()) comparison = json.find("duel");  // its name in runs of version 0.1
+    if (comparison != json.end())
+      measurement.comparison = PairedComparison{comparison->at("step").get<std::int64_t>(),
+                                                number(comparison->at("its_speedup")), number(comparison->at("ratio")),
+                                                number(comparison->at("low")), number(comparison->at("high"))};
     return measurement;
   }
   const auto gate = json.at("gate").get<std::string>();

@@ -44,19 +44,19 @@ TEST(EvaluationJson, KeepsTheCellOfTheArchive) {
   EXPECT_EQ(back->cell, evaluation.cell);
 }
 
-TEST(EvaluationJson, KeepsTheDuel) {
+TEST(EvaluationJson, KeepsTheComparison) {
   Evaluation evaluation = measured();
-  EXPECT_FALSE(nlohmann::json::parse(to_json(evaluation)).contains("duel"));
-  std::get<Measurement>(evaluation.outcome).duel = Duel{12, 3.25, 1.0625, 1.03, 1.1};
+  EXPECT_FALSE(nlohmann::json::parse(to_json(evaluation)).contains("comparison"));
+  std::get<Measurement>(evaluation.outcome).comparison = PairedComparison{12, 3.25, 1.0625, 1.03, 1.1};
   const auto back = evaluation_from_json(to_json(evaluation));
   ASSERT_TRUE(back) << back.error().message;
-  const auto& duel = std::get<Measurement>(back->outcome).duel;
-  ASSERT_TRUE(duel);
-  EXPECT_EQ(duel->step, 12);
-  EXPECT_EQ(duel->its_speedup, 3.25);
-  EXPECT_EQ(duel->ratio, 1.0625);
-  EXPECT_EQ(duel->low, 1.03);
-  EXPECT_EQ(duel->high, 1.1);
+  const auto& comparison = std::get<Measurement>(back->outcome).comparison;
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->step, 12);
+  EXPECT_EQ(comparison->its_speedup, 3.25);
+  EXPECT_EQ(comparison->ratio, 1.0625);
+  EXPECT_EQ(comparison->low, 1.03);
+  EXPECT_EQ(comparison->high, 1.1);
 }
 
 TEST(EvaluationJson, HasTheStableFields) {

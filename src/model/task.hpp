@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "ir/graph.hpp"
 
 namespace kerf {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "ir/interpreter.hpp"
+#include "ir/interpret/interpreter.hpp"
 
 namespace kerf::oracle {
 namespace {

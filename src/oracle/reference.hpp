@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.hpp"
-#include "ir/error_bound.hpp"
+#include "ir/analysis/error_bound.hpp"
 #include "model/task.hpp"
 #include "oracle/dataset.hpp"
 #include "oracle/inputs.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "archive/archive.hpp"
-#include "archive/descriptors.hpp"
 #include "base/hash.hpp"
 #include "base/rng.hpp"
+#include "inspect/descriptors.hpp"
 #include "store/run_store.hpp"
 #include "task/task.hpp"
 

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "archive/descriptors.hpp"
 #include "base/result.hpp"
+#include "inspect/descriptors.hpp"
+#include "judge/paired_timing.hpp"
 #include "model/candidate.hpp"
 #include "model/evaluation.hpp"
 
@@ -22,17 +23,6 @@ enum class Effort { search, careful, final };
 struct Inspection {
   std::string code;  ///< equal for candidates that run the same instructions in the same launches
   Descriptors descriptors;
-};
-
-/// A candidate with values of its tunables; borrowed for the call.
-struct Fighter {
-  const Candidate& candidate;
-  const Bindings& tunables;
-};
-/// What came of timing two kernels in turn.
-struct Duelled {
-  std::optional<Outcome> refused;  ///< set: the first one failed at it
-  std::optional<Speedup> speedup;  ///< of the first over the second, all timed shapes; none when either failed
 };
 
 /// What tuning a candidate came to.
@@ -49,7 +39,7 @@ class Evaluator {
   virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
   virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) = 0;
   /// Both were measured before with this effort's data.
-  virtual Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort effort) = 0;
+  virtual Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) = 0;
   /// Looks at values of the candidate's tunables, at most `looks` times while `go_on`, then judges the best.
   /// invalid_input when there is nothing to tune.
   virtual Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,

@@ -105,9 +105,9 @@ Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bi
   return evaluation;
 }
 
-Result<Duelled> JudgeEvaluator::duel(const Fighter& ours, const Fighter& theirs, Effort effort) {
+Result<PairedOutcome> JudgeEvaluator::compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) {
   KERF_TRY(Judge* const judge, this->judge(effort));
-  return judge->duel(ours, theirs);
+  return judge->compare(ours, theirs);
 }
 
 Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "judge/judge.hpp"
 #include "model/task.hpp"
-#include "search/evaluate.hpp"
 #include "search/evaluator.hpp"
 
 namespace kerf {
@@ -19,7 +19,7 @@ class JudgeEvaluator final : public Evaluator {
 
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override;
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) override;
-  Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort effort) override;
+  Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override;
   Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
                      const std::function<bool()>& go_on) override;
   void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "judge/judge.hpp"
 #include "propose/proposer.hpp"
-#include "search/evaluate.hpp"
 #include "search/evaluator.hpp"
 
 namespace kerf::landscape {
@@ -92,14 +92,15 @@ class ScriptedProposer final : public Proposer {
 
 class ScriptedEvaluator final : public Evaluator {
  public:
-  FakeClock* clock = nullptr;  ///< moves one second an evaluation
-  double noise = 0.01;         ///< relative, of single measurements; their intervals say so
-  double duel_noise = 0.003;   ///< likewise, of two kernels timed in turn
-  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0, duels = 0, long_duels = 0;
-  std::map<std::string, int> times;                                  ///< searched, by genome
-  std::function<void()> before;                                      ///< called before every evaluation
-  std::function<std::optional<Outcome>(const Point&)> outcome;       ///< set: instead of a measurement
-  std::function<std::optional<Outcome>(const Point&)> duel_outcome;  ///< set and given: the kernel fails in the duel
+  FakeClock* clock = nullptr;       ///< moves one second an evaluation
+  double noise = 0.01;              ///< relative, of single measurements; their intervals say so
+  double Comparison_noise = 0.003;  ///< likewise, of two kernels timed in turn
+  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0, comparisons = 0, long_comparisons = 0;
+  std::map<std::string, int> times;                             ///< searched, by genome
+  std::function<void()> before;                                 ///< called before every evaluation
+  std::function<std::optional<Outcome>(const Point&)> outcome;  ///< set: instead of a measurement
+  std::function<std::optional<Outcome>(const Point&)>
+      Comparison_outcome;  ///< set and given: the kernel fails in the comparison
   std::function<std::string(const Point&)> code = [](const Point& p) { return genome_of(p); };
   double floor_us = 0;  ///< > 0: the speed of light; the baseline takes 100 us
 
@@ -146,15 +147,15 @@ class ScriptedEvaluator final : public Evaluator {
     evaluation.outcome = measurement;
     return evaluation;
   }
-  Result<Duelled> duel(const Fighter& ours, const Fighter& theirs, Effort effort) override {
-    ++(effort == Effort::careful ? long_duels : duels);
+  Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override {
+    ++(effort == Effort::careful ? long_comparisons : comparisons);
     const Point a = point_of(ours.candidate, ours.tunables), b = point_of(theirs.candidate, theirs.tunables);
-    if (duel_outcome)
-      if (auto scripted = duel_outcome(a)) return Duelled{std::move(scripted), std::nullopt};
+    if (Comparison_outcome)
+      if (auto scripted = Comparison_outcome(a)) return PairedOutcome{std::move(scripted), std::nullopt};
     Rng rng = Rng(7).fork(genome_of(a) + "/" + genome_of(b));
-    const double ratio = speedup(a) / speedup(b) * std::exp(duel_noise * rng.normal());
-    return Duelled{std::nullopt,
-                   Speedup{"", ratio, ratio * std::exp(-2 * duel_noise), ratio * std::exp(2 * duel_noise)}};
+    const double ratio = speedup(a) / speedup(b) * std::exp(Comparison_noise * rng.normal());
+    return PairedOutcome{std::nullopt, Speedup{"", ratio, ratio * std::exp(-2 * Comparison_noise),
+                                               ratio * std::exp(2 * Comparison_noise)}};
   }
   Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
                      const std::function<bool()>& go_on) override {

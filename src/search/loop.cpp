@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "archive/descriptors.hpp"
+#include "inspect/descriptors.hpp"
+#include "judge/judge.hpp"
 #include "search/bandit.hpp"
 #include "search/duplicates.hpp"
-#include "search/evaluate.hpp"
 #include "search/search_state.hpp"
 
 namespace kerf {
@@ -105,12 +105,12 @@ class Search {
       // The first one measured is the scale of all others.
       const bool first = options_.archive.noise_aware && state_.archive().best() == nullptr &&
                          std::holds_alternative<Measurement>(step.evaluation.outcome);
-      if (effort == Effort::search && inspection && !rival(step.evaluation, effort) &&
+      if (effort == Effort::search && inspection && !compared_with(step.evaluation, effort) &&
           (first || state_.is_contested(step.evaluation, inspection->descriptors.cell))) {
         KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful));
       }
     }
-    if (!twin) KERF_TRY_VOID(duel_with_the_best(planned, effort, step.evaluation));
+    if (!twin) KERF_TRY_VOID(compare_with_best(planned, effort, step.evaluation));
     const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
     if (inputs_.interrupted && !measured) return std::optional<Step>{};  // the interrupt may have hit its processes
     if (inspection) {
@@ -165,8 +165,8 @@ class Search {
   }
   Planned variant_of(std::int64_t step, const char* stage, const char* operation, std::string change) const;
   Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
-  std::optional<std::int64_t> rival(const Evaluation& evaluation, Effort effort) const;
-  Status duel_with_the_best(const Planned& planned, Effort effort, Evaluation& evaluation);
+  std::optional<std::int64_t> compared_with(const Evaluation& evaluation, Effort effort) const;
+  Status compare_with_best(const Planned& planned, Effort effort, Evaluation& evaluation);
   double share_used() const;
   bool time_to_tune() const;
   bool at_the_floor() const;
@@ -298,7 +298,7 @@ Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const 
 
 /// The step that this kernel must be timed against before anything is made of its speedup: the best so far if it comes
 /// near that, among the finalists the first that was confirmed. None where the noise is no concern of the search.
-std::optional<std::int64_t> Search::rival(const Evaluation& evaluation, Effort effort) const {
+std::optional<std::int64_t> Search::compared_with(const Evaluation& evaluation, Effort effort) const {
   constexpr double kNear = 0.35;  // a logarithm: speedups measured minutes apart differ by as much on busy machines
   if (!options_.archive.noise_aware) return std::nullopt;
   const Fitness fitness = fitness_of(evaluation);
@@ -309,21 +309,22 @@ std::optional<std::int64_t> Search::rival(const Evaluation& evaluation, Effort e
   return best->step;
 }
 
-Status Search::duel_with_the_best(const Planned& planned, Effort effort, Evaluation& evaluation) {
-  const auto number = rival(evaluation, effort);
+Status Search::compare_with_best(const Planned& planned, Effort effort, Evaluation& evaluation) {
+  const auto number = compared_with(evaluation, effort);
   if (!number) return {};
   const Ancestor best = state_.ancestor(*number);
-  const Fighter ours{planned.candidate, planned.step.tunables}, theirs{*best.candidate, state_.step(*number).tunables};
-  KERF_TRY(Duelled duelled, inputs_.evaluator.duel(ours, theirs, effort));
+  const PairedKernel ours{planned.candidate, planned.step.tunables},
+      theirs{*best.candidate, state_.step(*number).tunables};
+  KERF_TRY(PairedOutcome compared, inputs_.evaluator.compare(ours, theirs, effort));
   constexpr double kMayBeBetter = 0.97;
-  if (const auto& first = duelled.speedup;
+  if (const auto& first = compared.speedup;
       first && effort == Effort::search && first->ratio > kMayBeBetter && first->low <= 1) {
-    KERF_TRY(duelled, inputs_.evaluator.duel(ours, theirs, Effort::careful));  // longer, to decide it
+    KERF_TRY(compared, inputs_.evaluator.compare(ours, theirs, Effort::careful));  // longer, to decide it
   }
-  if (duelled.refused) evaluation.outcome = *std::move(duelled.refused);
-  if (const auto& speedup = duelled.speedup)
-    std::get<Measurement>(evaluation.outcome).duel =
-        Duel{*number, std::exp(fitness_of(*best.evaluation).log_speedup), speedup->ratio, speedup->low, speedup->high};
+  if (compared.refused) evaluation.outcome = *std::move(compared.refused);
+  if (const auto& speedup = compared.speedup)
+    std::get<Measurement>(evaluation.outcome).comparison = PairedComparison{
+        *number, std::exp(fitness_of(*best.evaluation).log_speedup), speedup->ratio, speedup->low, speedup->high};
   return {};
 }
 

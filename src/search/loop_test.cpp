@@ -93,24 +93,25 @@ TEST_F(LoopTest, WhatComesNearTheBestIsTimedAgainstIt) {
   const SearchResult result = run("a");
   ASSERT_EQ(error, "");
   const auto all = steps("a");
-  int duels = 0, finals = 0;
+  int comparisons = 0, finals = 0;
   for (const Step& step : all) {
     const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
-    if (measurement == nullptr || !measurement->duel) continue;
-    ++duels;
+    if (measurement == nullptr || !measurement->comparison) continue;
+    ++comparisons;
     finals += step.stage == "final" ? 1 : 0;
-    const Duel& duel = *measurement->duel;
-    ASSERT_LT(duel.step, step.number);
-    const Step& rival = all.at(static_cast<std::size_t>(duel.step - 1));
-    EXPECT_DOUBLE_EQ(duel.its_speedup, std::exp(fitness_of(rival.evaluation).log_speedup))
+    const PairedComparison& comparison = *measurement->comparison;
+    ASSERT_LT(comparison.step, step.number);
+    const Step& compared_with = all.at(static_cast<std::size_t>(comparison.step - 1));
+    EXPECT_DOUBLE_EQ(comparison.its_speedup, std::exp(fitness_of(compared_with.evaluation).log_speedup))
         << "what the search held it for";
-    EXPECT_EQ(rival.stage == "final", step.stage == "final") << "finals are on other data";
+    EXPECT_EQ(compared_with.stage == "final", step.stage == "final") << "finals are on other data";
   }
-  EXPECT_EQ(duels, evaluator.duels);
-  EXPECT_GT(duels, 5);
-  EXPECT_GT(evaluator.long_duels, 0) << "what may be better and is not decided";
+  EXPECT_EQ(comparisons, evaluator.comparisons);
+  EXPECT_GT(comparisons, 5);
+  EXPECT_GT(evaluator.long_comparisons, 0) << "what may be better and is not decided";
   EXPECT_EQ(finals, options.finalists - 1);
-  // The best by the duels is the best there is among what was tried, up to a few hundredths: single figures err by 15
+  // The best by the comparisons is the best there is among what was tried, up to a few hundredths: single figures err
+  // by 15
   // %.
   double highest = 0;
   for (const Step& step : all) highest = std::max(highest, landscape::speedup(landscape::point_of(step.genome)));
@@ -124,11 +125,11 @@ TEST_F(LoopTest, ThePublishedSearchTakesSpeedupsAsTheyCome) {
   options.search = "published";
   run("a");
   ASSERT_EQ(error, "");
-  EXPECT_EQ(evaluator.duels, 0);
+  EXPECT_EQ(evaluator.comparisons, 0);
 }
 
-TEST_F(LoopTest, AKernelThatFailsInADuelIsRefused) {
-  evaluator.duel_outcome = [](const Point& p) -> std::optional<Outcome> {
+TEST_F(LoopTest, AKernelThatFailsInAComparisonIsRefused) {
+  evaluator.Comparison_outcome = [](const Point& p) -> std::optional<Outcome> {
     if (p.family != 2) return std::nullopt;
     return WrongResult{"values", "another answer this time", std::nullopt};
   };
@@ -268,7 +269,7 @@ TEST_F(LoopTest, StopsWhenTheSpaceIsExhausted) {
 TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
   // While searching, one point looks far better than it is; timed in turn, the finalists can be told apart.
   evaluator.noise = 0.3;
-  evaluator.duel_noise = 0;
+  evaluator.Comparison_noise = 0;
   options.evaluations = 60;
   const SearchResult result = run("a");
   const auto all = steps("a");
@@ -282,7 +283,7 @@ TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
 
 TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
   // Timed in turn, the finalists cannot be told apart.
-  evaluator.duel_noise = 0.5;
+  evaluator.Comparison_noise = 0.5;
   options.evaluations = 60;
   int ahead = 0;  // finalists whose figure is larger than the first one's
   for (int seed = 1; seed <= 8; ++seed) {
@@ -293,8 +294,8 @@ TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
     const auto first = std::find_if(all.begin(), all.end(), [](const Step& step) { return step.stage == "final"; });
     ASSERT_NE(first, all.end());
     const bool undecided = std::all_of(first + 1, all.end(), [](const Step& step) {
-      const auto& duel = std::get<Measurement>(step.evaluation.outcome).duel;
-      return duel && duel->low <= 1;
+      const auto& comparison = std::get<Measurement>(step.evaluation.outcome).comparison;
+      return comparison && comparison->low <= 1;
     });
     if (!undecided) continue;
     EXPECT_EQ(result.best_step, first->number);

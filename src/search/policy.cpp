@@ -185,7 +185,7 @@ Result<std::unique_ptr<Policy>> make_policy(const std::string& name) {
   if (name == "kerf") return std::make_unique<KerfPolicy>();
   if (name == "published") return std::make_unique<PublishedPolicy>();
   if (name == "random") return std::make_unique<RandomPolicy>();
-  return fail(Errc::invalid_input, fmt::format("unknown search '{}'{}; known are {}", name,
+  return fail(Errc::invalid_input, fmt::format("unknown search '{}'{}; choose one of: {}", name,
                                                did_you_mean(name, policy_names()), join(policy_names(), ", ")));
 }
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "archive/descriptors.hpp"
+#include "inspect/descriptors.hpp"
 #include "search/duplicates.hpp"
 
 namespace kerf {
@@ -14,11 +14,11 @@ namespace {
 /// Of a confirmed finalist.
 std::string standing_of(const Measurement& measurement) {
   const std::string again = "measured again, thoroughly and on fresh data";
-  if (!measurement.duel) return again;
-  const Duel& duel = *measurement.duel;
-  const bool decided = duel.low > 1 || duel.high < 1;
-  return fmt::format("{}; {} as step {}{}", again, factor_text({duel.ratio, duel.low, duel.high}), duel.step,
-                     decided ? "" : ", within the noise");
+  if (!measurement.comparison) return again;
+  const PairedComparison& comparison = *measurement.comparison;
+  const bool decided = comparison.low > 1 || comparison.high < 1;
+  return fmt::format("{}; {} as step {}{}", again, factor_text({comparison.ratio, comparison.low, comparison.high}),
+                     comparison.step, decided ? "" : ", within the noise");
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ std::int64_t SearchState::best_step() const {
     const Evaluation& evaluation = step(number).evaluation;
     const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
     if (measurement == nullptr || archive_.find(confirmed) == nullptr) continue;
-    const bool undecided = measurement->duel && measurement->duel->low <= 1;
+    const bool undecided = measurement->comparison && measurement->comparison->low <= 1;
     if (!undecided && fitness_of(step(best).evaluation) < fitness_of(evaluation)) best = number;
   }
   return best;

@@ -160,14 +160,14 @@ class Tuning {
 
   Status take_samples(const TunePoint& point, int rounds, TuneTrial& trial) {
     NullObserver silent;
-    KERF_TRY(const Glance glance, judge_.glance(candidate_, trial.tunables, rounds, silent));
-    trial.refused = glance.refused;
+    KERF_TRY(const QuickTiming quick, judge_.time_quickly(candidate_, trial.tunables, rounds, silent));
+    trial.refused = quick.refused;
     trial.shapes.clear();
-    if (glance.refused) return {};
+    if (quick.refused) return {};
     auto& samples = samples_[point];
-    samples.resize(glance.shapes.size());
-    for (std::size_t s = 0; s < glance.shapes.size(); ++s) {
-      const auto& timed = glance.shapes[s];
+    samples.resize(quick.shapes.size());
+    for (std::size_t s = 0; s < quick.shapes.size(); ++s) {
+      const auto& timed = quick.shapes[s];
       samples[s].insert(samples[s].end(), timed.us.begin(), timed.us.end());
       trial.shapes.push_back({timed.shape, timed.weight, estimate_of(samples[s]), samples[s]});
     }

@@ -9,9 +9,9 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "judge/judge.hpp"
+#include "judge/observer.hpp"
 #include "model/candidate.hpp"
-#include "search/evaluate.hpp"
-#include "search/observer.hpp"
 
 namespace kerf {
 

@@ -96,7 +96,7 @@ Result<std::unique_ptr<RunStore>> RunStore::create(const fs::path& folder) {
 Result<std::unique_ptr<RunStore>> RunStore::open(const fs::path& folder, Access access) {
   std::error_code error;
   if (!fs::is_regular_file(database_path(folder), error))
-    return fail(Errc::not_found, fmt::format("{} is no run folder: it has no kerf.db", folder.string()));
+    return fail(Errc::not_found, fmt::format("{} is not a run folder: it has no kerf.db", folder.string()));
   auto impl = std::make_unique<Impl>();
   impl->folder = folder;
   if (access == Access::write) {

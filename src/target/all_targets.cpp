@@ -24,15 +24,15 @@ std::string target_for_extension(const std::string& extension) {
   return "";
 }
 
-Result<Target> make_target(const std::string& name, const TargetContext& context, const std::string& device,
+Result<Target> make_target(const std::string& name, const TargetResources& context, const std::string& device,
                            bool compile_only) {
   for (const TargetEntry& entry : all_targets())
     if (entry.name == name) return entry.make(context, device, compile_only);
   return fail(Errc::invalid_input, "unknown target '" + name + "'" + did_you_mean(name, target_names()) +
-                                       "; known: " + join(target_names(), ", "));
+                                       "; choose one of: " + join(target_names(), ", "));
 }
 
-std::vector<Finding> diagnose(const TargetContext& context) {
+std::vector<Finding> diagnose(const TargetResources& context) {
   std::vector<Finding> all;
   for (const TargetEntry& entry : all_targets())
     for (Finding& finding : entry.diagnose(context)) all.push_back(std::move(finding));

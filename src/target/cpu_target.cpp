@@ -5,11 +5,11 @@
 namespace kerf {
 namespace {
 
-CppLanguageOptions language_options(const TargetContext& context) {
+CppLanguageOptions language_options(const TargetResources& context) {
   return {context.sandbox, context.cache, context.environment, context.compile_jobs};
 }
 
-Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
+Result<Target> make(const TargetResources& context, const std::string& device, bool compile_only) {
   if (!device.empty() && device != "cpu")
     return fail(Errc::invalid_input, "unknown device '" + device + "': target cpu has only 'cpu'");
   Target target;
@@ -25,7 +25,7 @@ Result<Target> make(const TargetContext& context, const std::string& device, boo
   return target;
 }
 
-std::vector<Finding> findings_of(const TargetContext& context) {
+std::vector<Finding> findings_of(const TargetResources& context) {
   const auto language = make_cpp_language(language_options(context));
   if (!language) return {{"cpu", "compiler", "", language.error().message}};
   return {{"cpu", "compiler", (*language)->version(), ""}};

@@ -5,9 +5,9 @@
 namespace kerf {
 namespace {
 
-CudaToolkitSearch search_for(const TargetContext& context) { return {context.nvrtc_folders, context.environment}; }
+CudaToolkitSearch search_for(const TargetResources& context) { return {context.nvrtc_folders, context.environment}; }
 
-CudaDeviceOptions device_options(const TargetContext& context) {
+CudaDeviceOptions device_options(const TargetResources& context) {
   CudaDeviceOptions options;
   options.self = context.self;
   options.cache = context.cache;
@@ -16,7 +16,7 @@ CudaDeviceOptions device_options(const TargetContext& context) {
   return options;
 }
 
-Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
+Result<Target> make(const TargetResources& context, const std::string& device, bool compile_only) {
   KERF_TRY(const int index, device_index(device, "cuda"));
   Target target;
   target.name = "cuda";
@@ -35,7 +35,7 @@ Result<Target> make(const TargetContext& context, const std::string& device, boo
   return target;
 }
 
-std::vector<Finding> findings_of(const TargetContext& context) {
+std::vector<Finding> findings_of(const TargetResources& context) {
   std::vector<Finding> findings;
   for (const auto& f : diagnose_cuda_toolkit(search_for(context)))
     findings.push_back({"cuda", f.what, f.found, f.remedy});

@@ -18,8 +18,8 @@ struct WorkerEntry {
 struct TargetEntry {
   std::string name;
   std::string file_extension;  ///< ".cpp"
-  std::function<Result<Target>(const TargetContext&, const std::string& device, bool compile_only)> make;
-  std::function<std::vector<Finding>(const TargetContext&)> diagnose;
+  std::function<Result<Target>(const TargetResources&, const std::string& device, bool compile_only)> make;
+  std::function<std::vector<Finding>(const TargetResources&)> diagnose;
   std::vector<WorkerEntry> workers;
 };
 

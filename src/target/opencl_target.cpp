@@ -5,7 +5,7 @@
 namespace kerf {
 namespace {
 
-OpenclOptions options_for(const TargetContext& context, Clock* clock, int device) {
+OpenclOptions options_for(const TargetResources& context, Clock* clock, int device) {
   OpenclOptions options;
   options.self = context.self;
   options.cache = context.cache;
@@ -17,7 +17,7 @@ OpenclOptions options_for(const TargetContext& context, Clock* clock, int device
   return options;
 }
 
-Result<Target> make(const TargetContext& context, const std::string& device, bool compile_only) {
+Result<Target> make(const TargetResources& context, const std::string& device, bool compile_only) {
   KERF_TRY(const int index, device_index(device, "opencl"));
   Target target;
   target.name = "opencl";
@@ -29,7 +29,7 @@ Result<Target> make(const TargetContext& context, const std::string& device, boo
   return target;
 }
 
-std::vector<Finding> findings_of(const TargetContext& context) {
+std::vector<Finding> findings_of(const TargetResources& context) {
   SystemClock clock;
   std::vector<Finding> findings;
   for (const OpenclFinding& f : diagnose_opencl(options_for(context, &clock, 0)))

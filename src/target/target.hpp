@@ -18,7 +18,7 @@
 namespace kerf {
 
 /// Everything targets need from the outside, gathered once in app/.
-struct TargetContext {
+struct TargetResources {
   std::filesystem::path self;   ///< the kerf binary, started again for workers
   std::filesystem::path cache;  ///< folder for compiled code and calibrations
   Sandbox* sandbox = nullptr;
@@ -48,10 +48,10 @@ std::string target_for_extension(const std::string& extension);  ///< "" when un
 
 /// Starts what the target needs; unavailable with what is missing and how to get it otherwise. `device` selects among
 /// several ("opencl:1"); "" takes the first. With `compile_only` the device may be absent (device is null then).
-Result<Target> make_target(const std::string& name, const TargetContext& context, const std::string& device = "",
+Result<Target> make_target(const std::string& name, const TargetResources& context, const std::string& device = "",
                            bool compile_only = false);
 
-std::vector<Finding> diagnose(const TargetContext& context);
+std::vector<Finding> diagnose(const TargetResources& context);
 
 /// Entry of `kerf worker KIND ...`: what the binary becomes when it is started as a worker. Exit code of the process.
 int worker_main(const std::string& kind, std::span<const std::string> args);

@@ -30,8 +30,8 @@ Status check_symbols(const Scope& scope, const Dim& expression, std::string_view
     if (contains(scope.symbols, name) || contains(scope.tunables, name)) continue;
     auto known = scope.symbols;
     known.insert(known.end(), scope.tunables.begin(), scope.tunables.end());
-    return bad(scope, fmt::format("unknown symbol '{}' in {}{}; known are {}", name, where, did_you_mean(name, known),
-                                  known.empty() ? "none" : join(known, ", ")));
+    return bad(scope, fmt::format("unknown symbol '{}' in {}{}; choose one of: {}", name, where,
+                                  did_you_mean(name, known), known.empty() ? "none" : join(known, ", ")));
   }
   return {};
 }
@@ -49,7 +49,7 @@ Status check_launch(const Scope& scope, const Launch& launch) {
       return bad(scope,
                  fmt::format("{} passes '{}', which is a compile-time constant in the code; pass only buffers: {}",
                              where, arg, join(scope.buffers, ", ")));
-    return bad(scope, fmt::format("unknown buffer '{}' in {}{}; known are {}", arg, where,
+    return bad(scope, fmt::format("unknown buffer '{}' in {}{}; choose one of: {}", arg, where,
                                   did_you_mean(arg, scope.buffers), join(scope.buffers, ", ")));
   }
   return {};

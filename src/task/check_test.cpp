@@ -39,9 +39,9 @@ TEST(CheckAgainst, AcceptsACandidateWithoutLaunches) {
 
 TEST(CheckAgainst, NamesTheNearestBufferAndSymbol) {
   EXPECT_EQ(check("launch: a<<<rows, 32>>>(xx, w, y, z)\n"),
-            "k.cu: unknown buffer 'xx' in the launch of 'a' (did you mean 'x'?); known are x, w, y, z");
+            "k.cu: unknown buffer 'xx' in the launch of 'a' (did you mean 'x'?); choose one of: x, w, y, z");
   EXPECT_EQ(check("launch: a<<<row, 32>>>(x, w, y, z)\n"),
-            "k.cu: unknown symbol 'row' in the launch of 'a' (did you mean 'rows'?); known are cols, rows");
+            "k.cu: unknown symbol 'row' in the launch of 'a' (did you mean 'rows'?); choose one of: cols, rows");
   EXPECT_NE(check("require: colls > 3\n").find("in 'require: colls > 3' (did you mean 'cols'?)"), std::string::npos);
   EXPECT_NE(check("scratch: s = f32[BLOCK]\nlaunch: a<<<rows, 32>>>(x, s, y, z)\n").find("unknown symbol 'BLOCK'"),
             std::string::npos);

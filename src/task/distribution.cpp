@@ -49,7 +49,7 @@ Result<InputDistribution> parse_distribution(std::string_view text) {
   const std::string name(trim(text.substr(0, open)));
   const auto kind = std::find(kKinds.begin(), kKinds.end(), name);
   if (kind == kKinds.end())
-    return bad(fmt::format("unknown distribution '{}'{}; known are {}", name, did_you_mean(name, kKinds), kForms));
+    return bad(fmt::format("unknown distribution '{}'{}; choose one of: {}", name, did_you_mean(name, kKinds), kForms));
   const auto args = split_outside_brackets(text.substr(open + 1, text.size() - open - 2), ',');
   const std::size_t wanted = name == "constant" ? 1 : 2;
   if (args.size() != wanted) return bad(fmt::format("{} takes {} values, not {}", name, wanted, args.size()));

@@ -140,9 +140,9 @@ Status check_keys(const Source& source, const Table& table, std::string_view whe
                   const std::vector<std::string>& known) {
   for (const auto& entry : table) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    return source.error(
-        entry.place, fmt::format("unknown key '{}'{}{}{}; known are {}", entry.key, where.empty() ? "" : " in ", where,
-                                 did_you_mean(entry.key, known), join(known, ", ")));
+    return source.error(entry.place,
+                        fmt::format("unknown key '{}'{}{}{}; choose one of: {}", entry.key, where.empty() ? "" : " in ",
+                                    where, did_you_mean(entry.key, known), join(known, ", ")));
   }
   return {};
 }

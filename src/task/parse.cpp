@@ -6,7 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "model/names.hpp"
 #include "task/reader.hpp"
 #include "task/task.hpp"
@@ -41,7 +41,7 @@ Result<Precision> read_precision(const Source& source, const Value& value) {
   KERF_TRY(const std::string name, as_text(source, value, "'precision'"));
   if (const auto precision = precision_from_name(name)) return *precision;
   static const std::vector<std::string> kNames = {"f64", "f32", "tf32", "f16", "bf16"};
-  return source.error(value.place, fmt::format("unknown precision '{}'{}; known are {}", name,
+  return source.error(value.place, fmt::format("unknown precision '{}'{}; choose one of: {}", name,
                                                did_you_mean(name, kNames), join(kNames, ", ")));
 }
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "model/candidate.hpp"
 #include "task/reader.hpp"
 #include "task/task.hpp"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "ir/cost.hpp"
+#include "ir/analysis/cost.hpp"
 #include "task/task.hpp"
 
 namespace kerf {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/cost.hpp"
+#include "ir/analysis/cost.hpp"
 #include "oracle/compare.hpp"
 
 namespace kerf {
@@ -56,14 +56,14 @@ std::int64_t comparable(const DataSet& data, std::size_t k) {
   return count;
 }
 
-struct Straw {
+struct TrivialCandidate {
   std::string name;
   std::vector<ir::HostTensor> outputs;
 };
 
 /// `other` is the answer to other inputs: what a kernel could have learnt without looking at these.
-std::vector<Straw> straws(const Task& task, const DataSet& data, const DataSet& other) {
-  std::vector<Straw> all;
+std::vector<TrivialCandidate> trivial_candidates(const Task& task, const DataSet& data, const DataSet& other) {
+  std::vector<TrivialCandidate> all;
   all.push_back({"zeros", fill(task, data, [](std::size_t, std::int64_t) { return 0.0; })});
   all.push_back({"constant one", fill(task, data, [](std::size_t, std::int64_t) { return 1.0; })});
   std::vector<double> means;
@@ -98,8 +98,8 @@ ir::HostTensor halved(const ir::HostTensor& tensor, std::size_t axis) {
   return copy;
 }
 
-/// The reference's own outputs for other inputs, in the output dtypes: a straw that computes the right thing from wrong
-/// data.
+/// The reference's own outputs for other inputs, in the output dtypes: a trivial candidate that computes the right
+/// thing from wrong data.
 Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                                            std::vector<ir::HostTensor> inputs) {
   KERF_TRY(const DataSet other, reference.expect(shape, std::move(inputs)));
@@ -118,27 +118,27 @@ bool reads_everything(const Task& task, const ShapeSet& shape, const DataSet& da
   return cost->bytes_read >= all;
 }
 
-/// A straw that was accepted on one draw of data, and what to tell the user when luck is ruled out.
+/// A trivial candidate that was accepted on one draw of data, and what to tell the user when luck is ruled out.
 struct Suspect {
-  std::string straw, refusal;
+  std::string trivial, refusal;
 };
 
-/// Tries every straw on one draw; names those that failed, as they must, in `tried`.
+/// Tries every trivial candidate on one draw; names those that failed, as they must, in `tried`.
 Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                                          const DataSet& data, std::uint64_t seed, std::vector<std::string>& tried) {
   std::vector<Suspect> suspects;
-  const auto judge = [&](std::string straw, const std::vector<ir::HostTensor>& outputs, std::string refusal) {
+  const auto judge = [&](std::string trivial, const std::vector<ir::HostTensor>& outputs, std::string refusal) {
     if (would_pass(task, data, outputs))
-      suspects.push_back({std::move(straw), std::move(refusal)});
+      suspects.push_back({std::move(trivial), std::move(refusal)});
     else
-      tried.push_back(std::move(straw));
+      tried.push_back(std::move(trivial));
   };
   KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, oracle::Family::normal, seed + 2));
-  for (const Straw& straw : straws(task, data, elsewhere))
-    judge(straw.name, straw.outputs,
+  for (const TrivialCandidate& trivial : trivial_candidates(task, data, elsewhere))
+    judge(trivial.name, trivial.outputs,
           fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
                       "outputs depend on the data.",
-                      straw.name));
+                      trivial.name));
   KERF_TRY(const auto other, oracle::draw_inputs(task, shape, oracle::Family::normal, seed + 1));
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
     if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
@@ -165,8 +165,9 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
   return suspects;
 }
 
-/// Draws a straw must pass before the task is refused. Half of a row holds its largest element every second time, so on
-/// one draw of a few rows a subsampled argmax passes by luck; on all of these it does so once in 2^20 at worst.
+/// Draws a trivial candidate must pass before the task is refused. Half of a row holds its largest element every second
+/// time, so on one draw of a few rows a subsampled argmax passes by luck; on all of these it does so once in 2^20 at
+/// worst.
 constexpr int kDraws = 20;
 
 constexpr std::uint64_t kSeedsPerDraw = 3;
@@ -197,7 +198,8 @@ Result<Admission> admit(const Task& task, const oracle::Reference& reference, co
     if (draw == 0) {
       suspects = std::move(passing);
     } else {
-      std::erase_if(suspects, [&](const Suspect& one) { return std::ranges::find(failed, one.straw) != failed.end(); });
+      std::erase_if(suspects,
+                    [&](const Suspect& one) { return std::ranges::find(failed, one.trivial) != failed.end(); });
     }
     for (auto& name : failed)
       if (std::ranges::find(result.tried, name) == result.tried.end()) result.tried.push_back(std::move(name));

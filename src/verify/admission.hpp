@@ -1,5 +1,5 @@
 #pragma once
-// Is the task worth optimising? A task whose check a straw candidate passes would reward cheating.
+// Is the task worth optimising? A task whose check a trivial candidate passes would reward cheating.
 
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ namespace kerf {
 struct Admission {
   bool admitted = true;
   std::string reason;              ///< why not; "" when admitted
-  std::vector<std::string> tried;  ///< the straw candidates that failed, as they must
+  std::vector<std::string> tried;  ///< the trivial candidates that failed, as they must
 };
 
-/// Tries the straw candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the
+/// Tries the trivial candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the
 /// reference on the given shape, and checks that the outputs change with every input.
 Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                         std::uint64_t seed);

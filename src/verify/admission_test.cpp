@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 
 namespace kerf {
 namespace {

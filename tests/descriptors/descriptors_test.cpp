@@ -1,7 +1,7 @@
 // Every level of every behaviour dimension is reached by a small kernel, on every target:
 // <target>/<dimension>_<level>_<what>.
 
-#include "archive/descriptors.hpp"
+#include "inspect/descriptors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct Toolbox {
   const Result<Target>& target(const std::string& name) {
     const auto known = targets.find(name);
     if (known != targets.end()) return known->second;
-    TargetContext context;
+    TargetResources context;
     context.self = KERF_BINARY;
     context.sandbox = sandbox.get();
     for (const char* variable : {"PATH", "CUDA_HOME", "LD_LIBRARY_PATH"})

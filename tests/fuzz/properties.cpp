@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/expression.hpp"
-#include "ir/interpreter.hpp"
+#include "ir/expression/expression.hpp"
+#include "ir/interpret/interpreter.hpp"
 #include "model/candidate.hpp"
 #include "task/task.hpp"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "mutate.hpp"
 #include "properties.hpp"
 #include "task/task.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "ir/error_bound.hpp"
-#include "ir/expression.hpp"
-#include "ir/interpreter.hpp"
+#include "ir/analysis/error_bound.hpp"
+#include "ir/expression/expression.hpp"
+#include "ir/interpret/interpreter.hpp"
 
 namespace kerf::ir {
 namespace {

@@ -75,8 +75,8 @@ def evaluations_of(folder):
         if stage == "final" or evaluation.get("gate") == "duplicate":
             continue
         ratio = (evaluation.get("speedup") or {}).get("ratio") or 0
-        if "duel" in evaluation:  # what the search goes by
-            ratio = evaluation["duel"]["its_speedup"] * evaluation["duel"]["ratio"]
+        if "comparison" in evaluation:  # what the search goes by
+            ratio = evaluation["comparison"]["its_speedup"] * evaluation["comparison"]["ratio"]
         found.append((as_kernel(source, tunables), ratio if evaluation["outcome"] == "measured" else 0))
     database.close()
     return found

@@ -5,7 +5,7 @@
 
 #include "app/cli/commands.hpp"
 #include "base/text.hpp"
-#include "ir/cost.hpp"
+#include "ir/analysis/cost.hpp"
 #include "measure/peaks.hpp"
 #include "oracle/reference.hpp"
 #include "task/task.hpp"
@@ -52,7 +52,8 @@ std::string tensors_text(const std::vector<ir::TensorType>& tensors) {
   return join(parts, ", ");
 }
 
-Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& environment, const TargetContext& context) {
+Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& environment,
+                                       const TargetResources& context) {
   std::vector<ShapeFacts> shapes;
   for (const auto& set : task.shapes) {
     ShapeFacts facts{set, tensor_bytes(task, set), std::nullopt, {}};
@@ -74,7 +75,7 @@ Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& envi
   return shapes;
 }
 
-Result<Admission> admission_of(const Task& task, const TargetContext& context, std::uint64_t seed) {
+Result<Admission> admission_of(const Task& task, const TargetResources& context, std::uint64_t seed) {
   const auto smallest = std::min_element(
       task.shapes.begin(), task.shapes.end(),
       [&](const ShapeSet& a, const ShapeSet& b) { return tensor_bytes(task, a) < tensor_bytes(task, b); });
@@ -158,7 +159,7 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
     out << paint("No floors: 'kerf doctor --calibrate' measures the peaks of this machine once.\n", Colour::dim, style);
   if (admission.admitted)
     out << "\n"
-        << paint("admitted", Colour::green, style) << ": straw candidates fail as they must ("
+        << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
         << join(admission.tried, ", ") << ")\n";
   else
     out << "\n" << paint("refused", Colour::red, style) << ": " << printable(admission.reason) << "\n";
@@ -170,7 +171,7 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
 Status check(const CheckOptions& options, const Environment& environment, Console& console) {
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, 1);
+  const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const auto shapes, gather(task, environment, context));
   KERF_TRY(const Admission admission, admission_of(task, context, options.seed));
   if (options.json)

@@ -79,7 +79,7 @@ Result<Peaks> measured_peaks(const Target& target, const Environment& environmen
   return peaks;
 }
 
-Result<Survey> survey(const Environment& environment, const TargetContext& context, bool calibrating,
+Result<Survey> survey(const Environment& environment, const TargetResources& context, bool calibrating,
                       Console& console) {
   Survey result{diagnose(context), {}, {}, {}, sandbox_abilities()};
   for (const auto& name : target_names()) {
@@ -93,7 +93,7 @@ Result<Survey> survey(const Environment& environment, const TargetContext& conte
       console.err << fmt::format("calibrating {} ({}) ...\n", name, printable(ready.facts.name)) << std::flush;
       if (environment.cache.empty())
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
-      const auto busy = ready.facts.processor ? settled_share() : std::nullopt;
+      const auto busy = ready.facts.runs_on_host ? settled_share() : std::nullopt;
       if (busy && *busy > kQuiet) {
         console.err << fmt::format(
             "  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
@@ -207,7 +207,7 @@ Json to_json(const Survey& survey, const Environment& environment) {
 
 Status doctor(const DoctorOptions& options, const Environment& environment, Console& console) {
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, 1);
+  const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const Survey result, survey(environment, context, options.calibrate, console));
   if (options.json)
     console.out << to_json(result, environment).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;

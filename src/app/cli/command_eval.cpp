@@ -13,7 +13,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
-#include "search/evaluate.hpp"
+#include "judge/judge.hpp"
 #include "task/task.hpp"
 
 namespace kerf::cli {
@@ -144,7 +144,7 @@ struct Session {
   const EvalOptions& options;
   const Settings& settings;
   const JudgeOptions& judge_options;
-  const TargetContext& context;
+  const TargetResources& context;
   BuildCache& builds;
   Console& console;
 };
@@ -231,7 +231,7 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
   KERF_TRY_VOID(check_tunables(settings, jobs));
 
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, options.jobs);
+  const TargetResources context = make_context(environment, *sandbox, options.jobs);
   const bool keep_builds = !options.no_cache && !environment.cache.empty();
   BuildCache builds(keep_builds ? environment.cache / "builds" : std::filesystem::path());
   Session session{task, options, settings, judge_options, context, builds, console};

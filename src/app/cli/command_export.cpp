@@ -50,7 +50,7 @@ Status export_run(const ExportOptions& options, const Environment&, Console& con
   const auto format = exporting::format_from_name(options.format);
   if (!format) {
     const auto known = exporting::format_names();
-    return fail(Errc::invalid_input, fmt::format("unknown format '{}'{}; known are {}", options.format,
+    return fail(Errc::invalid_input, fmt::format("unknown format '{}'{}; choose one of: {}", options.format,
                                                  did_you_mean(options.format, known), join(known, ", ")));
   }
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));

@@ -1,5 +1,5 @@
 #include "app/cli/commands.hpp"
-#include "search/shape_context.hpp"
+#include "judge/shape_context.hpp"
 
 namespace kerf::cli {
 
@@ -7,7 +7,7 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, 1);
+  const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const Target target, make_target(options.target, context, "", true));
   KERF_TRY(const std::string source, naive_source(task, *target.language));
   if (source.empty())

@@ -100,7 +100,7 @@ struct Outcomes {
 
 Result<Outcomes> search(Run& run, const OptimizeOptions& options, const Environment& environment, Console& console) {
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, options.jobs);
+  const TargetResources context = make_context(environment, *sandbox, options.jobs);
   KERF_TRY(Target target, make_target(run.config.target, context, run.config.device));
   std::optional<Target> cpp;
   if (run.task.cpp && target.name != kCppReferenceTarget) {
@@ -119,7 +119,7 @@ Result<Outcomes> search(Run& run, const OptimizeOptions& options, const Environm
   judge.cache = environment.cache;
   judge.use_evaluation_cache = false;  // a run's figures are its own
   SearchOptions search = run.config.search;
-  if (search.at_once == 1 && !facts.processor) search.at_once = 4;
+  if (search.at_once == 1 && !facts.runs_on_host) search.at_once = 4;
   KERF_TRY(auto references, first_references(*run.store));
 
   const InterruptGuard guard;

@@ -12,7 +12,7 @@
 #include "base/file.hpp"
 #include "build/build.hpp"
 #include "export/proof.hpp"
-#include "search/evaluate.hpp"
+#include "judge/judge.hpp"
 #include "store/find_run.hpp"
 
 namespace kerf::cli {
@@ -82,7 +82,7 @@ Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions
   judge_options.use_evaluation_cache = false;
 
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, 0);
+  const TargetResources context = make_context(environment, *sandbox, 0);
   KERF_TRY(Target target, make_target(candidate.target, context, options.device));
   std::optional<Target> cpp;
   if (task.cpp && candidate.target != kCppReferenceTarget) {

@@ -2,7 +2,7 @@
 
 #include "app/cli/run_commands.hpp"
 #include "base/file.hpp"
-#include "ir/cost.hpp"
+#include "ir/analysis/cost.hpp"
 #include "report/html_report.hpp"
 #include "store/find_run.hpp"
 #include "task/task.hpp"

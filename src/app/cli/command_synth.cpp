@@ -9,7 +9,7 @@ Status synth(const SynthOptions& options, const Environment& environment, Consol
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, 1);
+  const TargetResources context = make_context(environment, *sandbox, 1);
   auto made = make_target(options.target, context);
   if (!made) made = make_target(options.target, context, "", true);  // which variants fit also depends on the device
   KERF_TRY(const Target target, std::move(made));

@@ -175,7 +175,7 @@ Status tune_kernel(const TuneCommand& options, const Environment& environment, C
   KERF_TRY_VOID(apply_settings(settings, judge_options));
 
   const auto sandbox = make_sandbox();
-  const TargetContext context = make_context(environment, *sandbox, options.jobs);
+  const TargetResources context = make_context(environment, *sandbox, options.jobs);
   BuildCache builds(environment.cache.empty() ? std::filesystem::path() : environment.cache / "builds");
   KERF_TRY(Target target, make_target(candidate.target, context, options.device));
   std::optional<Target> cpp;

@@ -78,8 +78,8 @@ Style style_for(const Environment& environment, bool terminal) {
   return {terminal && colour, terminal && utf8};
 }
 
-TargetContext make_context(const Environment& environment, Sandbox& sandbox, int jobs) {
-  TargetContext context;
+TargetResources make_context(const Environment& environment, Sandbox& sandbox, int jobs) {
+  TargetResources context;
   context.self = environment.self;
   context.cache = environment.cache;
   context.sandbox = &sandbox;

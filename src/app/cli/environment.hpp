@@ -34,6 +34,6 @@ struct Console {
   Style err_style;
 };
 
-TargetContext make_context(const Environment& environment, Sandbox& sandbox, int jobs);
+TargetResources make_context(const Environment& environment, Sandbox& sandbox, int jobs);
 
 }  // namespace kerf::cli

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "judge/observer.hpp"
 #include "model/evaluation.hpp"
-#include "search/observer.hpp"
 
 namespace kerf::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/cli/commands.hpp"
-#include "search/evaluate.hpp"
+#include "judge/judge.hpp"
 #include "search/loop.hpp"
 #include "store/run_store.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
-#include "search/evaluate.hpp"
+#include "judge/judge.hpp"
 #include "task/task.hpp"
 
 namespace kerf::cli {

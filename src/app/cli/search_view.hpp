@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/cli/environment.hpp"
-#include "search/observer.hpp"
+#include "judge/observer.hpp"
 #include "search/progress.hpp"
 
 namespace kerf::cli {

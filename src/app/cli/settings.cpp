@@ -6,7 +6,7 @@
 
 #include "app/cli/commands.hpp"
 #include "base/text.hpp"
-#include "search/evaluate.hpp"
+#include "judge/judge.hpp"
 #include "search/loop.hpp"
 
 namespace kerf::cli {
@@ -79,7 +79,7 @@ Status apply_settings(const Settings& settings, JudgeOptions& judge, SearchOptio
     if (found == known.end()) {
       std::vector<std::string> names;
       for (const Setting& one : known) names.push_back(one.name);
-      return fail(Errc::invalid_input, fmt::format("unknown setting '{}'{}; known are {}", key,
+      return fail(Errc::invalid_input, fmt::format("unknown setting '{}'{}; choose one of: {}", key,
                                                    did_you_mean(key, names), join(names, ", ")));
     }
     KERF_TRY_VOID(found->set(value));

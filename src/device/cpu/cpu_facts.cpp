@@ -101,7 +101,7 @@ DeviceFacts read_cpu_facts(const fs::path& root) {
   facts.compute_units = available_cores();
   facts.memory_bytes = memory_bytes(root);
   facts.cache_bytes = last_level_cache_bytes(root);
-  facts.processor = true;
+  facts.runs_on_host = true;
   return facts;
 }
 

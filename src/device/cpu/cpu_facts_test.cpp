@@ -15,7 +15,7 @@ TEST(CpuFacts, DescribeThisMachine) {
   EXPECT_GE(facts.compute_units, 1);
   EXPECT_GT(facts.memory_bytes, 100 << 20);
   EXPECT_GT(facts.cache_bytes, 100 << 10);
-  EXPECT_TRUE(facts.processor);
+  EXPECT_TRUE(facts.runs_on_host);
 }
 
 TEST(CpuFacts, AddUpLastLevelCachesOnce) {

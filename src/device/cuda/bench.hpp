@@ -31,7 +31,7 @@ class CudaBench final : public Bench, public DeviceOracle {
             ProblemLayout layout);
   ~CudaBench() override;
 
-  Status start();  ///< takes a worker and makes the buffers, so that want of memory is told at once
+  Status start();  ///< takes a worker and makes the buffers, so that running out of memory is reported at once
 
   Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan& plan,
                                                  const Bindings& constants) override;

@@ -32,7 +32,7 @@ enum class Command : std::uint32_t {
 enum class Answer : std::uint32_t {
   ok,
   refused,        ///< the device does not do this; the worker is as before. Text: why
-  out_of_memory,  ///< the same, for want of memory
+  out_of_memory,  ///< the same, out of memory
   spoiled,        ///< the data set in device memory is no longer what was uploaded
   broken,         ///< a CUDA error: the context is lost. Text: the driver's words
 };

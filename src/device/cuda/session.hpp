@@ -87,7 +87,7 @@ struct CheckAnswer {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> broken_scratch;  ///< (handle, index)
 };
 
-/// Errors: Errc::unavailable is want of memory and Errc::invalid_input a refusal, both with the session as before; any
+/// Errors: Errc::unavailable is out of memory and Errc::invalid_input a refusal, both with the session as before; any
 /// other code is a CUDA error after which the context is lost.
 class Session {
  public:

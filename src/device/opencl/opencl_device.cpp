@@ -23,7 +23,7 @@ DeviceFacts facts_of(const OpenclDevice& device, int index) {
   facts.cache_bytes = device.type == "gpu" ? std::max(device.cache_bytes, kLargestGpuCache) : device.cache_bytes;
   facts.max_threads_per_block = device.max_work_group;
   facts.max_shared_bytes = device.local_bytes;
-  facts.processor = device.type == "cpu";
+  facts.runs_on_host = device.type == "cpu";
   return facts;
 }
 

@@ -176,7 +176,7 @@ TEST_F(OpenclDevice, FactsNameTheDevice) {
   EXPECT_GT(facts.cache_bytes, 0);
   EXPECT_GT(facts.max_threads_per_block, 0);
   if (has(facts.driver, "Portable Computing Language")) {
-    EXPECT_EQ(facts.processor, has(facts.name, "pthread") || has(facts.name, "cpu"));
+    EXPECT_EQ(facts.runs_on_host, has(facts.name, "pthread") || has(facts.name, "cpu"));
   }
 }
 

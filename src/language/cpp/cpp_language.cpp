@@ -44,7 +44,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// The compiler's words without our folders and without the linker's bookkeeping, cut at a line.
+// Compiler output without our folders and without the linker's bookkeeping, cut at a line.
 std::string readable_log(std::string log, const std::filesystem::path& folder) {
   replace_all(log, folder.string() + "/", "");
   std::string kept;

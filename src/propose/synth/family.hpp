@@ -29,7 +29,7 @@ struct Group {
 };
 
 /// What is known beyond the graph.
-struct Setting {
+struct TargetContext {
   std::string target;
   Precision precision = Precision::f32;
   std::vector<ShapeSet> shapes;  ///< of this target
@@ -38,10 +38,10 @@ struct Setting {
 
 /// Values for a template: `$NAME` becomes the text. Names in capitals are extents and flags ("1"/"0"); "$name" in lower
 /// case is reserved for kernels, hooks and scratch buffers, which get the group's prefix.
-struct Filling {
-  std::map<std::string, std::string> values;
+struct TemplateValues {
+  std::map<std::string, std::string> text;
   /// Extents for `scratch`, `launches` and `requirements`, as text that parse_dim reads ("rows", "2*cols"); also usable
-  /// as values in code. Same names as in `values` are allowed: headers take these, code takes those.
+  /// as values in code. Same names as in `text` are allowed: headers take these, code takes those.
   std::map<std::string, std::string> extents;
 };
 
@@ -52,7 +52,7 @@ class Family {
   /// Whether a group of this structure can be computed; cheap, looks at the graph only.
   virtual bool fits(const codegen::Plan& plan, const Group& group) const = 0;
   /// Writes the hooks and values of a group that fits.
-  virtual Result<Filling> fill(const Group& group, const Setting& setting, HookWriter& hooks) const = 0;
+  virtual Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const = 0;
 };
 
 /// All families, most specific first; the last one ("direct") fits every group with at most one anchor, at its root.

@@ -45,22 +45,22 @@ Result<std::pair<std::string, std::string>> scratch_parts(const Variant& variant
 
 class GroupRenderer {
  public:
-  GroupRenderer(const Partition& partition, std::size_t number, const Choice& choice, const Setting& setting,
-                const Medium& medium, const std::string& base)
+  GroupRenderer(const Partition& partition, std::size_t number, const Choice& choice, const TargetContext& context,
+                const OutputLanguage& language, const std::string& base)
       : plan_(inside(partition.plan, partition.groups[number])),
         group_(partition.groups[number]),
         choice_(choice),
-        setting_(setting),
-        medium_(medium),
+        context_(context),
+        language_(language),
         prefix_(fmt::format("{}{}", base, number)),
-        hooks_(plan_, medium_.dialect, medium_.options, prefix_) {
+        hooks_(plan_, language_.dialect, language_.options, prefix_) {
     std::transform(prefix_.begin(), prefix_.end(), std::back_inserter(capital_),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   }
 
   Result<Section> write() {
     const Variant& variant = *choice_.variant;
-    KERF_TRY(filling_, choice_.family->fill(group_, setting_, hooks_));
+    KERF_TRY(filling_, choice_.family->fill(group_, context_, hooks_));
     Section section;
     section.title = fmt::format("{}/{}", variant.family, variant.name);
     for (const auto& text : variant.scratch) {
@@ -69,7 +69,7 @@ class GroupRenderer {
       KERF_TRY(const auto parsed, ir::parse_tensor_type(parts.first, type));
       const std::string name = prefix_ + "_" + parts.first;
       section.scratch.push_back(fmt::format("{} = {}", name, type));
-      section.scratch_parameters.emplace_back(codegen::memory_type(medium_.dialect, parsed.dtype), name);
+      section.scratch_parameters.emplace_back(codegen::memory_type(language_.dialect, parsed.dtype), name);
     }
     set_arguments(section);
     for (const Tunable& tunable : variant.tunables) section.tunables.push_back(tune_line(tunable));
@@ -80,7 +80,7 @@ class GroupRenderer {
       KERF_TRY(section.launches.emplace_back(), substitute(variant.file, text, header_lookup()));
     }
     section.hooks = hooks_.functions(parameters_);
-    KERF_TRY(section.code, expand(variant.file, variant.text, code_lookup(), medium_.taken));
+    KERF_TRY(section.code, expand(variant.file, variant.text, code_lookup(), language_.taken));
     section.uses = hooks_.uses();
     return section;
   }
@@ -90,7 +90,8 @@ class GroupRenderer {
     std::vector<std::string> parameters, arguments, names;
     const auto add = [&](int id, bool read_only) {
       const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(id)];
-      parameters.push_back(declared(codegen::memory_type(medium_.dialect, buffer.dtype), buffer.parameter, read_only));
+      parameters.push_back(
+          declared(codegen::memory_type(language_.dialect, buffer.dtype), buffer.parameter, read_only));
       arguments.push_back(buffer.parameter);
       names.push_back(buffer.name);
     };
@@ -105,7 +106,7 @@ class GroupRenderer {
     }
     parameters_ = join(parameters, ", ");
     code_arguments_ = join(arguments, ", ");
-    header_arguments_ = medium_.dialect.host_entry ? code_arguments_ : join(names, ", ");
+    header_arguments_ = language_.dialect.host_entry ? code_arguments_ : join(names, ", ");
   }
 
   std::string tune_line(const Tunable& tunable) const {
@@ -129,8 +130,7 @@ class GroupRenderer {
       if (name == "args") return header_arguments_;
       if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
         return bracketed(found->second);
-      if (const auto found = filling_.values.find(std::string(name)); found != filling_.values.end())
-        return found->second;
+      if (const auto found = filling_.text.find(std::string(name)); found != filling_.text.end()) return found->second;
       if (std::islower(static_cast<unsigned char>(name[0])) != 0) return fmt::format("{}_{}", prefix_, name);
       return {};
     };
@@ -141,11 +141,10 @@ class GroupRenderer {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
       if (name == "params") return parameters_;
       if (name == "args") return code_arguments_;
-      if (const auto found = filling_.values.find(std::string(name)); found != filling_.values.end())
-        return found->second;
+      if (const auto found = filling_.text.find(std::string(name)); found != filling_.text.end()) return found->second;
       if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
         if (const auto dim = parse_dim(found->second)) return hooks_.extent(*dim);
-      if (name == "real") return codegen::memory_type(medium_.dialect, medium_.options.compute);
+      if (name == "real") return codegen::memory_type(language_.dialect, language_.options.compute);
       if (std::islower(static_cast<unsigned char>(name[0])) != 0) return fmt::format("{}_{}", prefix_, name);
       return {};
     };
@@ -154,18 +153,18 @@ class GroupRenderer {
   codegen::Plan plan_;
   const Group& group_;
   const Choice& choice_;
-  const Setting& setting_;
-  const Medium& medium_;
+  const TargetContext& context_;
+  const OutputLanguage& language_;
   std::string prefix_, capital_;
   HookWriter hooks_;
-  Filling filling_;
+  TemplateValues filling_;
   std::string parameters_, code_arguments_, header_arguments_;
 };
 
 /// A prefix for groups that no name of the task starts with.
-std::string free_prefix(const Medium& medium) {
+std::string free_prefix(const OutputLanguage& language) {
   for (std::string base : {"g", "kg", "kernel_g"}) {
-    const bool clash = std::any_of(medium.taken.begin(), medium.taken.end(), [&](std::string name) {
+    const bool clash = std::any_of(language.taken.begin(), language.taken.end(), [&](std::string name) {
       std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
       return name.starts_with(base) && name.size() > base.size() &&
              std::isdigit(static_cast<unsigned char>(name[base.size()])) != 0;
@@ -175,8 +174,8 @@ std::string free_prefix(const Medium& medium) {
   return "synthesised_g";
 }
 
-std::string header(const Partition& partition, const std::vector<Section>& sections, const Medium& medium) {
-  std::string text = fmt::format("/* kerf\ntarget:  {}\n", medium.dialect.target);
+std::string header(const Partition& partition, const std::vector<Section>& sections, const OutputLanguage& language) {
+  std::string text = fmt::format("/* kerf\ntarget:  {}\n", language.dialect.target);
   for (const Section& section : sections) {
     for (const auto& line : section.tunables) text += "tune:    " + line + "\n";
     for (const auto& line : section.requirements) text += "require: " + line + "\n";
@@ -186,17 +185,17 @@ std::string header(const Partition& partition, const std::vector<Section>& secti
       text += fmt::format("scratch: {} = {}{}\n", buffer.name, dtype_name(buffer.dtype), to_string(buffer.shape));
   for (const Section& section : sections)
     for (const auto& line : section.scratch) text += "scratch: " + line + "\n";
-  if (!medium.dialect.host_entry)
+  if (!language.dialect.host_entry)
     for (const Section& section : sections)
       for (const auto& line : section.launches) text += "launch:  " + line + "\n";
   return text + "*/\n";
 }
 
-std::string entry(const Partition& partition, const std::vector<Section>& sections, const Medium& medium) {
+std::string entry(const Partition& partition, const std::vector<Section>& sections, const OutputLanguage& language) {
   std::vector<std::string> parameters;
   for (const Buffer& buffer : partition.plan.buffers)
     parameters.push_back(fmt::format("[[maybe_unused]] {}{}* {}", buffer.role == BufferRole::input ? "const " : "",
-                                     codegen::memory_type(medium.dialect, buffer.dtype), buffer.parameter));
+                                     codegen::memory_type(language.dialect, buffer.dtype), buffer.parameter));
   for (const Section& section : sections)
     for (const auto& [type, name] : section.scratch_parameters) parameters.push_back(fmt::format("{}* {}", type, name));
   std::string text = fmt::format("extern \"C\" void kerf_kernel({}) {{\n", join(parameters, ", "));
@@ -205,9 +204,9 @@ std::string entry(const Partition& partition, const std::vector<Section>& sectio
   return text + "}\n";
 }
 
-Result<std::string> layer_of(const Medium& medium) {
+Result<std::string> layer_of(const OutputLanguage& language) {
   std::string text;
-  for (const std::string& file : medium.headers) {
+  for (const std::string& file : language.headers) {
     KERF_TRY(const std::string_view layer, built_in_file(file));
     text += fmt::format("{}{}\n", text.empty() ? "" : "\n", trim(layer));
   }
@@ -222,13 +221,13 @@ codegen::Plan inside(const codegen::Plan& plan, const Group& group) {
   return view;
 }
 
-bool allowed(const Variant& variant, const Filling& filling, const Bindings& parameters,
+bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes) {
   const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
     if (const auto found = parameters.find(name); found != parameters.end()) return std::to_string(found->second);
-    if (const auto found = filling.extents.find(std::string(name)); found != filling.extents.end())
+    if (const auto found = values.extents.find(std::string(name)); found != values.extents.end())
       return bracketed(found->second);
-    if (const auto found = filling.values.find(std::string(name)); found != filling.values.end()) return found->second;
+    if (const auto found = values.text.find(std::string(name)); found != values.text.end()) return found->second;
     return {};
   };
   for (const auto& text : variant.requirements) {
@@ -244,32 +243,32 @@ bool allowed(const Variant& variant, const Filling& filling, const Bindings& par
   return true;
 }
 
-Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const Setting& setting,
-                         const Medium& medium, const std::string& name) {
+Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const TargetContext& context,
+                         const OutputLanguage& language, const std::string& name) {
   KERF_CHECK(choices.size() == partition.groups.size(), "one choice per group");
-  const std::string base = free_prefix(medium);
+  const std::string base = free_prefix(language);
   std::vector<Section> sections;
   std::set<std::string> helpers, symbols;
   for (std::size_t g = 0; g < choices.size(); ++g) {
-    KERF_TRY(Section section, GroupRenderer(partition, g, choices[g], setting, medium, base).write());
+    KERF_TRY(Section section, GroupRenderer(partition, g, choices[g], context, language, base).write());
     helpers.insert(section.uses.helpers.begin(), section.uses.helpers.end());
     symbols.insert(section.uses.symbols.begin(), section.uses.symbols.end());
     sections.push_back(std::move(section));
   }
-  std::string text = header(partition, sections, medium);
-  text += medium.dialect.prologue;
+  std::string text = header(partition, sections, language);
+  text += language.dialect.prologue;
   const auto& buffers = partition.plan.buffers;
-  if (medium.options.compute == DType::f64 ||
+  if (language.options.compute == DType::f64 ||
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.dtype == DType::f64; }))
-    text += medium.dialect.f64_prologue;
+    text += language.dialect.f64_prologue;
   std::string code;
   for (const auto& symbol : symbols)
     code += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
-  code += codegen::helper_definitions(helpers, medium.dialect, medium.options);
+  code += codegen::helper_definitions(helpers, language.dialect, language.options);
   for (const Section& section : sections)
     code += fmt::format("\n// ---- {}\n{}{}", section.title, used_part(section.hooks, section.code), section.code);
-  if (medium.dialect.host_entry) code += "\n" + entry(partition, sections, medium);
-  KERF_TRY(const std::string layer, layer_of(medium));
+  if (language.dialect.host_entry) code += "\n" + entry(partition, sections, language);
+  KERF_TRY(const std::string layer, layer_of(language));
   text += fmt::format("\n// ---- dialect\n{}\n\n// ---- task\n", trim(used_part(layer, code)));
   return parse_candidate(name, text + code);
 }

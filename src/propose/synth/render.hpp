@@ -21,7 +21,7 @@ struct Choice {
 };
 
 /// What the renderer and the legality checks share about the target's language.
-struct Medium {
+struct OutputLanguage {
   codegen::DialectTraits dialect;
   codegen::NaiveOptions options;
   std::vector<std::string> headers;  ///< the dialect layer's files under kernels/, in order
@@ -32,11 +32,11 @@ struct Medium {
 codegen::Plan inside(const codegen::Plan& plan, const Group& group);
 
 /// Names in a variant's requirements replaced by extents and parameter values; each must hold for every shape.
-bool allowed(const Variant& variant, const Filling& filling, const Bindings& parameters,
+bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes);
 
 /// One choice per group, in order. The source of the candidate is complete and ordinary.
-Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const Setting& setting,
-                         const Medium& medium, const std::string& name);
+Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const TargetContext& context,
+                         const OutputLanguage& language, const std::string& name);
 
 }  // namespace kerf::synth

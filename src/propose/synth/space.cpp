@@ -13,38 +13,39 @@ bool reaches(const Variant& variant, Precision precision) {
          std::find(variant.precisions.begin(), variant.precisions.end(), precision) != variant.precisions.end();
 }
 
-/// PROCESSOR is the device's flag, all others are the filling's.
-bool flags_hold(const Variant& variant, const Filling& filling, const Setting& setting) {
+/// PROCESSOR is the device's flag, all others are the values's.
+bool flags_hold(const Variant& variant, const TemplateValues& values, const TargetContext& context) {
   return std::all_of(variant.when.begin(), variant.when.end(), [&](const std::string& flag) {
     const bool negated = flag.starts_with('!');
     const std::string name = negated ? flag.substr(1) : flag;
-    if (name == "PROCESSOR") return setting.facts.processor != negated;
-    const auto found = filling.values.find(name);
-    return found != filling.values.end() && (found->second == "1") != negated;
+    if (name == "PROCESSOR") return context.facts.runs_on_host != negated;
+    const auto found = values.text.find(name);
+    return found != values.text.end() && (found->second == "1") != negated;
   });
 }
 
 }  // namespace
 
-Space::Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants)
+Space::Space(std::vector<ir::Graph> forms, TargetContext context, OutputLanguage language,
+             std::vector<Variant> variants)
     : forms_(std::move(forms)),
-      setting_(std::move(setting)),
-      medium_(std::move(medium)),
+      context_(std::move(context)),
+      language_(std::move(language)),
       variants_(std::move(variants)) {}
 
 bool Space::serves(const Variant& variant) const {
-  return reaches(variant, setting_.precision) &&
-         std::find(variant.targets.begin(), variant.targets.end(), setting_.target) != variant.targets.end();
+  return reaches(variant, context_.precision) &&
+         std::find(variant.targets.begin(), variant.targets.end(), context_.target) != variant.targets.end();
 }
 
-std::optional<Bindings> Space::default_parameters(const Variant& variant, const Filling& filling) const {
+std::optional<Bindings> Space::default_parameters(const Variant& variant, const TemplateValues& values) const {
   // Tuples in order of a mixed-radix counter whose first digit runs fastest; the first tuple is all defaults.
   std::vector<std::size_t> digit(variant.tunables.size(), 0);
   for (std::size_t tuple = 0; tuple < kTuples; ++tuple) {
     Bindings parameters;
     for (std::size_t t = 0; t < digit.size(); ++t)
       parameters[variant.tunables[t].name] = variant.tunables[t].values[digit[t]];
-    if (allowed(variant, filling, parameters, setting_.shapes)) return parameters;
+    if (allowed(variant, values, parameters, context_.shapes)) return parameters;
     std::size_t t = 0;
     while (t < digit.size() && ++digit[t] == variant.tunables[t].values.size()) digit[t++] = 0;
     if (t == digit.size()) break;
@@ -57,13 +58,13 @@ std::vector<Option> Space::options_for(const Partition& partition, const Group& 
   const codegen::Plan plan = inside(partition.plan, group);
   for (const Family* family : all_families()) {
     if (!family->fits(plan, group)) continue;
-    HookWriter hooks(plan, medium_.dialect, medium_.options, "g");
-    const auto filling = family->fill(group, setting_, hooks);
-    if (!filling) continue;
+    HookWriter hooks(plan, language_.dialect, language_.options, "g");
+    const auto values = family->fill(group, context_, hooks);
+    if (!values) continue;
     for (const Variant& variant : variants_) {
-      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *filling, setting_)) continue;
-      if (auto defaults = default_parameters(variant, *filling))
-        options.push_back({family, &variant, *filling, *std::move(defaults)});
+      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *values, context_)) continue;
+      if (auto defaults = default_parameters(variant, *values))
+        options.push_back({family, &variant, *values, *std::move(defaults)});
     }
   }
   return options;
@@ -73,7 +74,7 @@ const Layout* Space::layout(int form, const Roots& roots) {
   const auto key = std::pair{form, roots};
   if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second.get();
   auto& place = layouts_[key];
-  auto partition = make_partition(forms_[static_cast<std::size_t>(form)], roots, medium_.options);
+  auto partition = make_partition(forms_[static_cast<std::size_t>(form)], roots, language_.options);
   if (!partition) return nullptr;
   auto layout = std::make_unique<Layout>();
   layout->partition = *std::move(partition);
@@ -86,7 +87,7 @@ const Layout* Space::layout(int form, const Roots& roots) {
 }
 
 std::string Space::uncovered(int form) {
-  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options);
+  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)], least_fused(form), language_.options);
   if (!partition) return partition.error().message;
   for (const Group& group : partition->groups)
     if (options_for(*partition, group).empty()) {
@@ -110,7 +111,7 @@ Roots Space::least_fused(int form) { return synth::least_fused(forms_[static_cas
 
 Roots Space::most_fused(int form) {
   return synth::most_fused(
-      forms_[static_cast<std::size_t>(form)], least_fused(form), medium_.options,
+      forms_[static_cast<std::size_t>(form)], least_fused(form), language_.options,
       [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
 }
 
@@ -121,7 +122,7 @@ Bindings Space::draw(const Option& option, Rng& rng) const {
       const auto last = static_cast<std::int64_t>(tunable.values.size()) - 1;
       parameters[tunable.name] = tunable.values[static_cast<std::size_t>(rng.integer(0, last))];
     }
-    if (allowed(*option.variant, option.filling, parameters, setting_.shapes)) return parameters;
+    if (allowed(*option.variant, option.values, parameters, context_.shapes)) return parameters;
   }
   return option.defaults;
 }
@@ -138,7 +139,7 @@ std::optional<Bindings> Space::step(const Option& option, const Bindings& parame
   // Drawn without replacement until one is allowed.
   while (!moves.empty()) {
     const auto pick = static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(moves.size()) - 1));
-    if (allowed(*option.variant, option.filling, moves[pick], setting_.shapes)) return moves[pick];
+    if (allowed(*option.variant, option.values, moves[pick], context_.shapes)) return moves[pick];
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(pick));
   }
   return {};

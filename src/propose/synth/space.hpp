@@ -17,7 +17,7 @@ namespace kerf::synth {
 struct Option {
   const Family* family = nullptr;
   const Variant* variant = nullptr;
-  Filling filling;
+  TemplateValues values;
   Bindings defaults;  ///< an allowed tuple, as near to the manifest's defaults as possible
 };
 
@@ -30,11 +30,11 @@ struct Layout {
 /// Not thread-safe (it remembers layouts).
 class Space {
  public:
-  Space(std::vector<ir::Graph> forms, Setting setting, Medium medium, std::vector<Variant> variants);
+  Space(std::vector<ir::Graph> forms, TargetContext context, OutputLanguage language, std::vector<Variant> variants);
 
   const std::vector<ir::Graph>& forms() const { return forms_; }
-  const Setting& setting() const { return setting_; }
-  const Medium& medium() const { return medium_; }
+  const TargetContext& context() const { return context_; }
+  const OutputLanguage& language() const { return language_; }
 
   /// Null when some group has no option.
   const Layout* layout(int form, const Roots& roots);
@@ -51,13 +51,13 @@ class Space {
 
  private:
   std::vector<Option> options_for(const Partition& partition, const Group& group) const;
-  std::optional<Bindings> default_parameters(const Variant& variant, const Filling& filling) const;
+  std::optional<Bindings> default_parameters(const Variant& variant, const TemplateValues& values) const;
   bool serves(const Variant& variant) const;  ///< its target and precision are the task's
   bool specially_fits(const codegen::Plan& plan, const Group& group) const;
 
   std::vector<ir::Graph> forms_;
-  Setting setting_;
-  Medium medium_;
+  TargetContext context_;
+  OutputLanguage language_;
   std::vector<Variant> variants_;
   std::map<std::pair<int, Roots>, std::unique_ptr<Layout>> layouts_;  // null: not legal
 };

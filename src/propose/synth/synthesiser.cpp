@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "ir/algebra.hpp"
+#include "ir/analysis/algebra.hpp"
 #include "propose/synth/space.hpp"
 
 namespace kerf::synth {
@@ -83,7 +83,7 @@ struct Synthesiser::Impl {
   Gene inherited(const Layout& layout, std::size_t g, const Genome& parent, Rng& rng) const {
     if (const Gene* gene = find_gene(parent, layout.partition.groups[g].root)) {
       const Option* option = find_option(layout.options[g], *gene);
-      if (option != nullptr && allowed(*option->variant, option->filling, gene->parameters, space->setting().shapes))
+      if (option != nullptr && allowed(*option->variant, option->values, gene->parameters, space->context().shapes))
         return *gene;
     }
     return rng.chance(0.5) ? first_gene(layout, g) : random_gene(layout, g, rng);
@@ -104,24 +104,24 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
         Errc::invalid_input,
         fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
                     task.name));
-  Medium medium{codegen::traits(dialect), {}, {layer_of(dialect)}, {}};
-  if (dialect == codegen::Dialect::cpp) medium.dialect.prologue = "";  // the dialect layer includes what is needed
-  if (dialect == codegen::Dialect::cpp || (dialect == codegen::Dialect::opencl_c && facts.processor)) {
-    medium.dialect.fast_functions = kFastFunctions;
-    medium.headers.emplace_back("dialect/math.h");
+  OutputLanguage language{codegen::traits(dialect), {}, {layer_of(dialect)}, {}};
+  if (dialect == codegen::Dialect::cpp) language.dialect.prologue = "";  // the dialect layer includes what is needed
+  if (dialect == codegen::Dialect::cpp || (dialect == codegen::Dialect::opencl_c && facts.runs_on_host)) {
+    language.dialect.fast_functions = kFastFunctions;
+    language.headers.emplace_back("dialect/math.h");
   }
-  medium.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
+  language.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   for (const auto* list : {&task.inputs, &task.outputs})
-    for (const auto& tensor : *list) medium.taken.insert(tensor.name);
-  Setting setting{target, task.precision, shapes_for(task, target), facts};
-  for (const ShapeSet& shape : setting.shapes)
-    for (const auto& [name, value] : shape.symbols) medium.taken.insert(name);
+    for (const auto& tensor : *list) language.taken.insert(tensor.name);
+  TargetContext context{target, task.precision, shapes_for(task, target), facts};
+  for (const ShapeSet& shape : context.shapes)
+    for (const auto& [name, value] : shape.symbols) language.taken.insert(name);
   KERF_TRY(auto variants, load_catalogue());
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
   impl->space = std::make_unique<Space>(
-      ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite), std::move(setting),
-      std::move(medium), std::move(variants));
+      ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite), std::move(context),
+      std::move(language), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
   return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
@@ -254,7 +254,7 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
             value = found->second;
       const Option* option = find_option(layout->options[g], mixed);
       if (option == nullptr ||
-          !allowed(*option->variant, option->filling, mixed.parameters, impl_->space->setting().shapes))
+          !allowed(*option->variant, option->values, mixed.parameters, impl_->space->context().shapes))
         return *own;
       return mixed;
     });
@@ -276,7 +276,7 @@ Result<Candidate> Synthesiser::render(const Genome& genome) const {
                   fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
     choices.push_back({option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults});
   }
-  return synth::render(layout->partition, choices, impl_->space->setting(), impl_->space->medium(), describe(genome));
+  return synth::render(layout->partition, choices, impl_->space->context(), impl_->space->language(), describe(genome));
 }
 
 std::string Synthesiser::describe(const Genome& genome) const {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "propose/synth/catalogue.hpp"
 #include "propose/synth/family.hpp"
 
@@ -129,7 +129,7 @@ TEST(Synthesiser, ProcessorsGetTheirOwnKernelsFirstAndGpusNever) {
   const Task task = task_of("y = softmax(exp(x), axis=-1)", {tensor("x", "f32[m, n]")}, {{"m", 64}, {"n", 96}});
   for (const bool processor : {false, true}) {
     DeviceFacts facts;
-    facts.processor = processor;
+    facts.runs_on_host = processor;
     const auto made = Synthesiser::create(task, "opencl", codegen::Dialect::opencl_c, facts);
     ASSERT_TRUE(made) << made.error().message;
     const std::vector<Genome> starts = (*made)->starts();

@@ -54,7 +54,7 @@ std::string source_of(const std::string& layer, const std::string& math) {
 
 TEST(OpenclMath, GivesTheSameBitsAsTheHosts) {
   const auto sandbox = make_sandbox();
-  TargetContext context;
+  TargetResources context;
   context.self = KERF_BINARY;
   context.cache = std::filesystem::temp_directory_path() / "kerf_opencl_math";
   context.sandbox = sandbox.get();
@@ -63,7 +63,7 @@ TEST(OpenclMath, GivesTheSameBitsAsTheHosts) {
     if (const char* value = std::getenv(variable)) context.environment[variable] = value;
   const auto target = make_target("opencl", context);
   if (!target) GTEST_SKIP() << "no OpenCL here: " << target.error().message;
-  if (!target->device->facts().processor) GTEST_SKIP() << "OpenCL candidates use math.h on processors only";
+  if (!target->device->facts().runs_on_host) GTEST_SKIP() << "OpenCL candidates use math.h on processors only";
 
   const auto layer = read_file(KERF_SOURCE_DIR "/kernels/dialect/opencl.h");
   const auto math = read_file(KERF_SOURCE_DIR "/kernels/dialect/math.h");

@@ -23,7 +23,7 @@ class Machine {
   Result<Target*> target(const std::string& name) {
     if (auto known = targets_.find(name); known != targets_.end())
       return known->second ? Result<Target*>(&*known->second) : fail(Errc::unavailable, known->second.error().message);
-    TargetContext context;
+    TargetResources context;
     context.self = KERF_BINARY;
     context.cache = cache_;
     context.sandbox = sandbox_.get();

@@ -215,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
 Result<Target*> cuda() {
   static const std::unique_ptr<Sandbox> sandbox = make_sandbox();
   static Result<Target> target = [] {
-    TargetContext context;
+    TargetResources context;
     context.self = KERF_BINARY;
     context.cache = std::filesystem::temp_directory_path() / "kerf_tensor_conformance";
     context.sandbox = sandbox.get();

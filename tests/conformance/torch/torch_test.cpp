@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "ir/expression.hpp"
-#include "ir/interpreter.hpp"
+#include "ir/expression/expression.hpp"
+#include "ir/interpret/interpreter.hpp"
 
 namespace kerf::ir {
 namespace {

@@ -138,26 +138,26 @@ class AttentionFamily final : public Family {
     return found && layout_steps(plan.graph, group, found->second);
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const ir::Graph& graph = hooks.plan().graph;
     const auto found = recognise(graph, group);
     const auto steps = found ? layout_steps(graph, group, found->second) : std::nullopt;
     KERF_CHECK(found && steps, "fill is called for groups that fit");
     const ProductAxes& outer = found->outer;
-    Filling filling;
-    set_extent(filling, "B", outer.extent(outer.batch), hooks);
-    set_extent(filling, "SQ", outer.extent(outer.m), hooks);
-    set_extent(filling, "SK", outer.extent(outer.k), hooks);
-    set_extent(filling, "D", outer.extent(outer.n), hooks);
+    TemplateValues values;
+    set_extent(values, "B", outer.extent(outer.batch), hooks);
+    set_extent(values, "SQ", outer.extent(outer.m), hooks);
+    set_extent(values, "SK", outer.extent(outer.k), hooks);
+    set_extent(values, "D", outer.extent(outer.n), hooks);
     Shape depth;
     for (const int label : found->depth) depth.push_back(found->depth_extents.at(label));
-    set_extent(filling, "E", element_count(depth), hooks);
-    set_flag(filling, "CAUSAL", found->causal);
-    set_flag(filling, "F32", hooks.options().compute == DType::f32);
-    filling.values["REAL"] = std::string(dtype_name(hooks.options().compute));
-    set_extent(filling, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
+    set_extent(values, "E", element_count(depth), hooks);
+    set_flag(values, "CAUSAL", found->causal);
+    set_flag(values, "F32", hooks.options().compute == DType::f32);
+    values.text["REAL"] = std::string(dtype_name(hooks.options().compute));
+    set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
     write_hooks(*found, *steps, group, depth, hooks);
-    return filling;
+    return values;
   }
 
  private:

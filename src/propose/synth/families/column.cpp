@@ -18,34 +18,34 @@ class Column final : public Family {
     return program && !program->fast_columns;
   }
 
-  Result<Filling> fill(const Group& group, const Setting& setting, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const override {
     const auto program = row_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
-    Filling filling;
-    set_row_extents(*program, filling);
+    TemplateValues values;
+    set_row_extents(*program, values);
     Dim out = 1;
     const std::vector<bool> fast = program->fast_axes();
     for (std::size_t d = 0; d < fast.size(); ++d)
       if (!fast[d] && !program->domain.reduced[d]) out = out * program->domain.shape[d];
-    filling.extents["OUT"] = out.to_string();
-    filling.values["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    const bool host = setting.target == "cpu";
-    if (!host) gpu(filling, *program, group, hooks);
-    if (host || setting.facts.processor) {
+    values.extents["OUT"] = out.to_string();
+    values.text["PER_ELEMENT"] = program->per_element ? "1" : "0";
+    const bool host = context.target == "cpu";
+    if (!host) gpu(values, *program, group, hooks);
+    if (host || context.facts.runs_on_host) {
       const RowCode code = write_row_code(*program, group, {"t_", false, Keep::nothing, true}, hooks);
-      filling.values[host ? "JOINS" : "ITEM_JOINS"] = join_functions(code, hooks, false);
-      set_tile_passes(filling, code, *program, hooks);
+      values.text[host ? "JOINS" : "ITEM_JOINS"] = join_functions(code, hooks, false);
+      set_tile_passes(values, code, *program, hooks);
     }
-    return filling;
+    return values;
   }
 
  private:
-  static void gpu(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
+  static void gpu(TemplateValues& values, const RowProgram& program, const Group& group, HookWriter& hooks) {
     const RowCode kept = write_row_code(program, group, {"k_", false, Keep::everything, false}, hooks);
     const RowCode ranges = write_row_code(program, group, {"r_", false, Keep::nothing, false}, hooks);
-    filling.values["JOINS"] = column_join_functions(kept, hooks);
-    set_keeping_passes(filling, kept, program, group, hooks);
-    set_range_passes(filling, ranges, program, group, hooks);
+    values.text["JOINS"] = column_join_functions(kept, hooks);
+    set_keeping_passes(values, kept, program, group, hooks);
+    set_range_passes(values, ranges, program, group, hooks);
     std::string shared;
     for (std::size_t k = 0; k < kept.results.size(); ++k) {
       const auto array = [&](const std::string& type, const std::string& name) {
@@ -55,10 +55,10 @@ class Column final : public Family {
       array(state_type(kept.results[k]), "kerf_m" + std::to_string(k));
       if (finds_index(kept.results[k])) array("kerf_index", "kerf_m" + std::to_string(k) + "i");
     }
-    filling.values["SHARED"] = shared;
-    filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
-    filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
-    set_split_values(filling, ranges);
+    values.text["SHARED"] = shared;
+    values.text["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
+    values.text["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
+    set_split_values(values, ranges);
   }
 };
 

@@ -73,54 +73,54 @@ std::vector<std::string> at(const Geometry& g, std::vector<std::string> lead, co
   return lead;
 }
 
-void fill_extents(Filling& filling, const Geometry& g, HookWriter& hooks) {
-  set_extent(filling, "BATCH", g.batch, hooks);
-  set_extent(filling, "GROUPS", g.groups, hooks);
-  set_extent(filling, "C", g.channels, hooks);
-  set_extent(filling, "F", g.filters, hooks);
+void fill_extents(TemplateValues& values, const Geometry& g, HookWriter& hooks) {
+  set_extent(values, "BATCH", g.batch, hooks);
+  set_extent(values, "GROUPS", g.groups, hooks);
+  set_extent(values, "C", g.channels, hooks);
+  set_extent(values, "F", g.filters, hooks);
   for (std::size_t d = 0; d < kSpatial; ++d) {
     const std::string axis = kAxis[d];
     const Dim stride = g.stride[d], padding = g.padding[d], reach = (g.kernel[d] - 1) * Dim(g.dilation[d]);
-    set_extent(filling, "I" + axis, g.input[d], hooks);
-    set_extent(filling, "O" + axis, g.output[d], hooks);
-    set_extent(filling, "K" + axis, g.kernel[d], hooks);
-    set_extent(filling, "S" + axis, stride, hooks);
-    set_extent(filling, "P" + axis, padding, hooks);
-    set_extent(filling, "L" + axis, g.dilation[d], hooks);
-    set_extent(filling, "IS_" + axis, g.transposed ? Dim(1) : stride, hooks);
-    set_extent(filling, "OS_" + axis, g.transposed ? stride : Dim(1), hooks);
+    set_extent(values, "I" + axis, g.input[d], hooks);
+    set_extent(values, "O" + axis, g.output[d], hooks);
+    set_extent(values, "K" + axis, g.kernel[d], hooks);
+    set_extent(values, "S" + axis, stride, hooks);
+    set_extent(values, "P" + axis, padding, hooks);
+    set_extent(values, "L" + axis, g.dilation[d], hooks);
+    set_extent(values, "IS_" + axis, g.transposed ? Dim(1) : stride, hooks);
+    set_extent(values, "OS_" + axis, g.transposed ? stride : Dim(1), hooks);
     // Never a negative dividend: the quotient of non-negative numbers is the same in C. -LO is the distance downwards.
     const Dim down = g.transposed ? floor_div(max(reach - padding, 0), stride) : Dim(0);
     const Dim up = g.transposed ? floor_div(stride - 1 + padding, stride) : floor_div(reach, stride);
-    set_extent(filling, "DOWN_" + axis, down, hooks);
-    set_extent(filling, "HALO_" + axis, down + up, hooks);
-    set_extent(filling, "N_" + axis, g.transposed ? ceil_div(g.output[d], stride) : g.output[d], hooks);
+    set_extent(values, "DOWN_" + axis, down, hooks);
+    set_extent(values, "HALO_" + axis, down + up, hooks);
+    set_extent(values, "N_" + axis, g.transposed ? ceil_div(g.output[d], stride) : g.output[d], hooks);
   }
 }
 
-void fill_operand(Filling& filling, const Geometry& g, HookWriter& hooks, bool is_x) {
+void fill_operand(TemplateValues& values, const Geometry& g, HookWriter& hooks, bool is_x) {
   const std::string name = is_x ? "X" : "W";
   const NodeId node = is_x ? g.x : g.w;
   const auto access = hooks.direct(node);
   const bool direct = access && access->dtype == hooks.options().compute;
-  set_flag(filling, name + "_DIRECT", direct);
-  if (is_x) set_flag(filling, "X_FLOATS", direct && access->dtype == DType::f32);
+  set_flag(values, name + "_DIRECT", direct);
+  if (is_x) set_flag(values, "X_FLOATS", direct && access->dtype == DType::f32);
   if (direct) {
     hooks.use_buffer(access->buffer);
-    filling.values[name + "_PTR"] = access->pointer;
-    set_extent(filling, name + "_OFFSET", access->offset, hooks);
+    values.text[name + "_PTR"] = access->pointer;
+    set_extent(values, name + "_OFFSET", access->offset, hooks);
     if (is_x) {
-      set_extent(filling, "X_SB", access->strides[0], hooks);
-      set_extent(filling, "X_SC", access->strides[1], hooks);
+      set_extent(values, "X_SB", access->strides[0], hooks);
+      set_extent(values, "X_SC", access->strides[1], hooks);
     } else {
       // Filter f and channel c of group g: w[g * F + f, c], transposed w[g * C + c, f].
       const Dim& outer = access->strides[0];
-      set_extent(filling, "W_SG", outer * (g.transposed ? g.channels : g.filters), hooks);
-      set_extent(filling, "W_SF", access->strides[g.transposed ? 1 : 0], hooks);
-      set_extent(filling, "W_SC", access->strides[g.transposed ? 0 : 1], hooks);
+      set_extent(values, "W_SG", outer * (g.transposed ? g.channels : g.filters), hooks);
+      set_extent(values, "W_SF", access->strides[g.transposed ? 1 : 0], hooks);
+      set_extent(values, "W_SC", access->strides[g.transposed ? 0 : 1], hooks);
     }
     for (std::size_t d = 0; d < kSpatial; ++d)
-      set_extent(filling, name + "_S" + kAxis[d], d < g.missing ? Dim(0) : access->strides[d - g.missing + 2], hooks);
+      set_extent(values, name + "_S" + kAxis[d], d < g.missing ? Dim(0) : access->strides[d - g.missing + 2], hooks);
     return;
   }
   if (is_x) {
@@ -146,32 +146,32 @@ class Conv final : public Family {
     return layout_steps(plan.graph, group, group.anchors[0]).has_value();
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const ir::Graph& graph = hooks.plan().graph;
     const NodeId conv = group.anchors[0];
     const auto steps = layout_steps(graph, group, conv);
     KERF_CHECK(steps, "fill is called for groups that fit");
     const Geometry g = geometry(graph, conv);
-    Filling filling;
-    fill_extents(filling, g, hooks);
-    fill_operand(filling, g, hooks, true);
-    fill_operand(filling, g, hooks, false);
-    set_flag(filling, "TRANSPOSED", g.transposed);
+    TemplateValues values;
+    fill_extents(values, g, hooks);
+    fill_operand(values, g, hooks, true);
+    fill_operand(values, g, hooks, false);
+    set_flag(values, "TRANSPOSED", g.transposed);
     // The zeros around the input of a forward convolution are elements like others: times an infinite weight they are
     // NaN. In a transposed one there is nothing around the input, so products that a template makes up there must not
     // count.
-    set_flag(filling, "STRICT", g.transposed);
-    set_flag(filling, "DEPTHWISE", g.channels.is_one() && g.filters.is_one());
-    set_flag(filling, "F32", hooks.options().compute == DType::f32);
-    filling.values["REAL"] = std::string(dtype_name(hooks.options().compute));
-    set_extent(filling, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
+    set_flag(values, "STRICT", g.transposed);
+    set_flag(values, "DEPTHWISE", g.channels.is_one() && g.filters.is_one());
+    set_flag(values, "F32", hooks.options().compute == DType::f32);
+    values.text["REAL"] = std::string(dtype_name(hooks.options().compute));
+    set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
     const std::vector<std::string> params{"kerf_b", "kerf_f", "kerf_d", "kerf_h", "kerf_w"};
     const auto index =
         index_in_root(*steps, graph[conv].shape, at(g, {"kerf_b", "kerf_f"}, {"kerf_d", "kerf_h", "kerf_w"}), hooks);
     hooks.store("store", group.root, group.buffer, params, index, {{conv, "kerf_total"}});
-    set_plain_output(filling, group, *steps, params, index, {conv, "kerf_total"}, hooks);
+    set_plain_output(values, group, *steps, params, index, {conv, "kerf_total"}, hooks);
     hooks.store("exact", group.root, group.buffer, params, index, {});
-    return filling;
+    return values;
   }
 };
 

@@ -13,7 +13,7 @@ class Direct final : public Family {
     return group.anchors.empty() || (group.anchors.size() == 1 && group.anchors.front() == group.root);
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const ir::Node& node = hooks.plan().graph[group.root];
     Shape items = node.shape;
     const bool scan = !group.copy && ir::is<ir::ScanAttr>(node);
@@ -32,9 +32,9 @@ class Direct final : public Family {
     } else {
       hooks.store("item", group.root, group.buffer, {"item"}, codegen::Index::of_linear("item"), {});
     }
-    Filling filling;
-    filling.extents["ITEMS"] = element_count(items).to_string();
-    return filling;
+    TemplateValues values;
+    values.extents["ITEMS"] = element_count(items).to_string();
+    return values;
   }
 };
 

@@ -27,45 +27,45 @@ class Matmul final : public Family {
     return product_axes(plan.graph, group.anchors[0]) && layout_steps(plan.graph, group, group.anchors[0]);
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const ir::Graph& graph = hooks.plan().graph;
     const NodeId contract = group.anchors[0];
     const auto axes = product_axes(graph, contract);
     const auto steps = layout_steps(graph, group, contract);
     KERF_CHECK(axes && steps, "fill is called for groups that fit");
-    Filling filling;
-    set_extent(filling, "BATCH", axes->extent(axes->batch), hooks);
-    set_extent(filling, "M", axes->extent(axes->m), hooks);
-    set_extent(filling, "N", axes->extent(axes->n), hooks);
-    set_extent(filling, "K", axes->extent(axes->k), hooks);
-    set_flag(filling, "F32", hooks.options().compute == DType::f32);
-    set_extent(filling, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
-    operand(filling, hooks, *axes, true);
-    operand(filling, hooks, *axes, false);
+    TemplateValues values;
+    set_extent(values, "BATCH", axes->extent(axes->batch), hooks);
+    set_extent(values, "M", axes->extent(axes->m), hooks);
+    set_extent(values, "N", axes->extent(axes->n), hooks);
+    set_extent(values, "K", axes->extent(axes->k), hooks);
+    set_flag(values, "F32", hooks.options().compute == DType::f32);
+    set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
+    operand(values, hooks, *axes, true);
+    operand(values, hooks, *axes, false);
     const auto at = place(*axes, axes->out_labels, hooks, "kerf_b", "kerf_m", "kerf_n", "");
     hooks.store("store", group.root, group.buffer, {"kerf_b", "kerf_m", "kerf_n"},
                 index_in_root(*steps, graph[contract].shape, at, hooks), {{contract, "kerf_total"}});
-    return filling;
+    return values;
   }
 
  private:
-  static void operand(Filling& filling, HookWriter& hooks, const ProductAxes& axes, bool is_a) {
+  static void operand(TemplateValues& values, HookWriter& hooks, const ProductAxes& axes, bool is_a) {
     const std::string name = is_a ? "A" : "B", own = is_a ? "M" : "N";
     const NodeId node = is_a ? axes.a : axes.b;
     const auto& labels = is_a ? axes.a_labels : axes.b_labels;
     const auto access = matrix_access(hooks, axes, node, labels, is_a ? axes.m : axes.n, axes.k);
-    set_flag(filling, name + "_DIRECT", access.has_value());
+    set_flag(values, name + "_DIRECT", access.has_value());
     bool k_fast = !labels.empty() && std::find(axes.k.begin(), axes.k.end(), labels.back()) != axes.k.end();
     bool vector = false;
     if (access) {
       hooks.use_buffer(access->buffer);
       k_fast = access->sc.is_one();
       vector = access->sc.is_one() || access->sr.is_one();
-      filling.values[name + "_PTR"] = access->pointer;
-      set_extent(filling, name + "_OFFSET", access->offset, hooks);
-      set_extent(filling, name + "_SB", access->sb, hooks);
-      set_extent(filling, name + "_S" + own, access->sr, hooks);
-      set_extent(filling, name + "_SK", access->sc, hooks);
+      values.text[name + "_PTR"] = access->pointer;
+      set_extent(values, name + "_OFFSET", access->offset, hooks);
+      set_extent(values, name + "_SB", access->sb, hooks);
+      set_extent(values, name + "_S" + own, access->sr, hooks);
+      set_extent(values, name + "_SK", access->sc, hooks);
     } else if (is_a) {
       hooks.value("load_a", node, {"kerf_b", "kerf_m", "kerf_k"},
                   codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "kerf_m", "", "kerf_k")));
@@ -73,13 +73,13 @@ class Matmul final : public Family {
       hooks.value("load_b", node, {"kerf_b", "kerf_k", "kerf_n"},
                   codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "", "kerf_n", "kerf_k")));
     }
-    set_flag(filling, name + "_K_FAST", k_fast);
+    set_flag(values, name + "_K_FAST", k_fast);
     vector = vector && hooks.options().compute == DType::f32;
-    set_flag(filling, name + "_VECTOR", vector);
+    set_flag(values, name + "_VECTOR", vector);
     const std::string other = k_fast ? name + "_S" + own : name + "_SK";
-    filling.values[name + "_ALIGNED"] = vector ? "$" + name + "_OFFSET % 4 == 0 && $" + name + "_SB % 4 == 0 && $" +
-                                                     other + " % 4 == 0 && $" + (k_fast ? "K" : own) + " % 4 == 0"
-                                               : "0";
+    values.text[name + "_ALIGNED"] = vector ? "$" + name + "_OFFSET % 4 == 0 && $" + name + "_SB % 4 == 0 && $" +
+                                                  other + " % 4 == 0 && $" + (k_fast ? "K" : own) + " % 4 == 0"
+                                            : "0";
   }
 };
 

@@ -113,13 +113,13 @@ bool keeps_order(const std::vector<LayoutStep>& steps) {
   });
 }
 
-void set_plain_output(Filling& filling, const Group& group, const std::vector<LayoutStep>& steps,
+void set_plain_output(TemplateValues& values, const Group& group, const std::vector<LayoutStep>& steps,
                       const std::vector<std::string>& params, const codegen::Index& index, const Bound& total,
                       HookWriter& hooks) {
   const codegen::Buffer& out = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
   const bool floats = out.dtype == DType::f32 && hooks.type_name(group.root) == "float";
-  set_flag(filling, "Y_FLOATS", floats && keeps_order(steps));
-  filling.values["Y_PTR"] = out.parameter;
+  set_flag(values, "Y_FLOATS", floats && keeps_order(steps));
+  values.text["Y_PTR"] = out.parameter;
   hooks.value("finish", group.root, params, index, {total});
 }
 
@@ -139,11 +139,11 @@ std::vector<std::string> unflatten(const std::string& flat, const Shape& extents
   return at;
 }
 
-void set_extent(Filling& filling, const std::string& name, const Dim& extent, HookWriter& hooks) {
-  filling.values[name] = hooks.extent(extent);
-  filling.extents[name] = "(" + extent.to_string() + ")";
+void set_extent(TemplateValues& values, const std::string& name, const Dim& extent, HookWriter& hooks) {
+  values.text[name] = hooks.extent(extent);
+  values.extents[name] = "(" + extent.to_string() + ")";
 }
 
-void set_flag(Filling& filling, const std::string& name, bool value) { filling.values[name] = value ? "1" : "0"; }
+void set_flag(TemplateValues& values, const std::string& name, bool value) { values.text[name] = value ? "1" : "0"; }
 
 }  // namespace kerf::synth

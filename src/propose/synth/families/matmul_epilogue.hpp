@@ -31,7 +31,7 @@ bool keeps_order(const std::vector<LayoutStep>& steps);
 
 /// Sets Y_FLOATS when the group stores floats in the order of the anchor's elements, the first at Y_PTR, and writes the
 /// hook `$finish($args, params..., total)` for their values: templates may then store several at once.
-void set_plain_output(Filling& filling, const Group& group, const std::vector<LayoutStep>& steps,
+void set_plain_output(TemplateValues& values, const Group& group, const std::vector<LayoutStep>& steps,
                       const std::vector<std::string>& params, const codegen::Index& index, const Bound& total,
                       HookWriter& hooks);
 
@@ -39,7 +39,7 @@ void set_plain_output(Filling& filling, const Group& group, const std::vector<La
 std::vector<std::string> unflatten(const std::string& flat, const Shape& extents, HookWriter& hooks);
 
 /// Sets `name` for headers and code alike.
-void set_extent(Filling& filling, const std::string& name, const Dim& extent, HookWriter& hooks);
-void set_flag(Filling& filling, const std::string& name, bool value);
+void set_extent(TemplateValues& values, const std::string& name, const Dim& extent, HookWriter& hooks);
+void set_flag(TemplateValues& values, const std::string& name, bool value);
 
 }  // namespace kerf::synth

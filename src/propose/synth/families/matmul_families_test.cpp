@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/families/matmul_axes.hpp"
 #include "propose/synth/families/matmul_epilogue.hpp"
@@ -33,11 +33,11 @@ Whole whole(const std::string& expression, const std::vector<ir::TensorType>& in
   return result;
 }
 
-Filling fill(const Family& family, const Whole& w) {
+TemplateValues fill(const Family& family, const Whole& w) {
   HookWriter hooks(w.plan, codegen::traits(codegen::Dialect::cpp), {}, "g0");
-  auto filling = family.fill(w.group(), {}, hooks);
-  KERF_CHECK(filling.has_value(), filling ? "" : filling.error().message.c_str());
-  return *std::move(filling);
+  auto values = family.fill(w.group(), {}, hooks);
+  KERF_CHECK(values.has_value(), values ? "" : values.error().message.c_str());
+  return *std::move(values);
 }
 
 const Bindings kSizes{{"b", 2}, {"m", 3}, {"n", 5}, {"k", 7}, {"s", 11}};
@@ -68,17 +68,17 @@ TEST(MatmulFamily, ReadsTransposedOperandsInPlace) {
   const Whole w =
       whole("matmul(p, transpose(q, [1, 0]))", {tensor("p", "f32[m, k]"), tensor("q", "f32[n, k]")}, kSizes);
   ASSERT_TRUE(matmul_family().fits(w.plan, w.group()));
-  const Filling filling = fill(matmul_family(), w);
-  EXPECT_EQ(filling.values.at("B_DIRECT"), "1");
-  EXPECT_EQ(filling.values.at("B_K_FAST"), "1");
-  EXPECT_EQ(filling.extents.at("B_SN"), "(k)");
+  const TemplateValues values = fill(matmul_family(), w);
+  EXPECT_EQ(values.text.at("B_DIRECT"), "1");
+  EXPECT_EQ(values.text.at("B_K_FAST"), "1");
+  EXPECT_EQ(values.extents.at("B_SN"), "(k)");
 }
 
 TEST(MatmulFamily, AnOperandWithAPrologueIsLoadedByAHook) {
   const Whole w = whole("matmul(exp(p), q)", {tensor("p", "f32[m, k]"), tensor("q", "f32[k, n]")}, kSizes);
-  const Filling filling = fill(matmul_family(), w);
-  EXPECT_EQ(filling.values.at("A_DIRECT"), "0");
-  EXPECT_EQ(filling.values.at("B_DIRECT"), "1");
+  const TemplateValues values = fill(matmul_family(), w);
+  EXPECT_EQ(values.text.at("A_DIRECT"), "0");
+  EXPECT_EQ(values.text.at("B_DIRECT"), "1");
 }
 
 TEST(Epilogue, KeepsLayoutsThatKeepEveryElement) {
@@ -103,33 +103,33 @@ TEST(ConvFamily, AWindowOfATransposedConvolutionReachesAsFarAsItsTaps) {
   const Whole w = whole("conv_transpose2d(x, w, stride=2, padding=1, output_padding=1)",
                         {tensor("x", "f32[b, 3, m, n]"), tensor("w", "f32[3, 4, 3, 5]")}, kSizes);
   ASSERT_TRUE(conv_family().fits(w.plan, w.group()));
-  const Filling filling = fill(conv_family(), w);
-  EXPECT_EQ(filling.values.at("STRICT"), "1");
-  EXPECT_EQ(filling.extents.at("OS_H"), "(2)");
-  EXPECT_EQ(filling.extents.at("IS_H"), "(1)");
+  const TemplateValues values = fill(conv_family(), w);
+  EXPECT_EQ(values.text.at("STRICT"), "1");
+  EXPECT_EQ(values.extents.at("OS_H"), "(2)");
+  EXPECT_EQ(values.extents.at("IS_H"), "(1)");
   // Rows: output o takes inputs (o + 1 - tap) / 2 with taps 0..2, so from o / 2 to o / 2 + 1.
-  EXPECT_EQ(filling.extents.at("DOWN_H"), "(0)");
-  EXPECT_EQ(filling.extents.at("HALO_H"), "(1)");
-  EXPECT_EQ(filling.extents.at("DOWN_W"), "(1)");
-  EXPECT_EQ(filling.extents.at("HALO_W"), "(2)");
-  EXPECT_EQ(filling.extents.at("KD"), "(1)");
+  EXPECT_EQ(values.extents.at("DOWN_H"), "(0)");
+  EXPECT_EQ(values.extents.at("HALO_H"), "(1)");
+  EXPECT_EQ(values.extents.at("DOWN_W"), "(1)");
+  EXPECT_EQ(values.extents.at("HALO_W"), "(2)");
+  EXPECT_EQ(values.extents.at("KD"), "(1)");
 }
 
 TEST(ConvFamily, KnowsDepthwise) {
   const Whole w = whole("conv2d(x, w, padding=1, groups=6)",
                         {tensor("x", "f32[b, 6, m, n]"), tensor("w", "f32[6, 1, 3, 3]")}, kSizes);
-  const Filling filling = fill(conv_family(), w);
-  EXPECT_EQ(filling.values.at("DEPTHWISE"), "1");
-  EXPECT_EQ(filling.values.at("STRICT"), "0");
+  const TemplateValues values = fill(conv_family(), w);
+  EXPECT_EQ(values.text.at("DEPTHWISE"), "1");
+  EXPECT_EQ(values.text.at("STRICT"), "0");
 }
 
 TEST(PoolFamily, TakesTheAxesBeforeTheWindowsAsPlanes) {
   const Whole w = whole("max_pool2d(x, 3, stride=2, padding=1)", {tensor("x", "f32[b, k, m, n]")}, kSizes);
   ASSERT_TRUE(pool_family().fits(w.plan, w.group()));
-  const Filling filling = fill(pool_family(), w);
-  EXPECT_EQ(filling.extents.at("PLANES"), "(" + (Dim::symbol("b") * Dim::symbol("k")).to_string() + ")");
-  EXPECT_EQ(filling.values.at("MAX"), "1");
-  EXPECT_EQ(filling.values.at("X_DIRECT"), "1");
+  const TemplateValues values = fill(pool_family(), w);
+  EXPECT_EQ(values.extents.at("PLANES"), "(" + (Dim::symbol("b") * Dim::symbol("k")).to_string() + ")");
+  EXPECT_EQ(values.text.at("MAX"), "1");
+  EXPECT_EQ(values.text.at("X_DIRECT"), "1");
 }
 
 TEST(AttentionFamily, RecognisesTheStructureHoweverItWasWritten) {

@@ -72,30 +72,30 @@ class Pointwise final : public Family {
     return Places(plan, domain).follow(group.root);
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const codegen::Plan& plan = hooks.plan();
     const Domain domain = domain_of(plan, group);
     Places places(plan, domain);
     KERF_CHECK(places.follow(group.root), "fill is called for groups that fit");
     const int first = first_inner_axis(plan, group, places, domain.shape);
-    Filling filling;
-    const Index index = set_extents(filling, hooks, domain.shape, first);
+    TemplateValues values;
+    const Index index = set_extents(values, hooks, domain.shape, first);
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     hooks.store("item", group.root, group.buffer, at, index, {});
     hooks.value("raw", group.root, at, index);
     if (group.copy) {
       hooks.value("value", group.root, at, index);
     } else {
-      const auto bound = read_leaves(filling, hooks, group, places, domain.shape, first);
+      const auto bound = read_leaves(values, hooks, group, places, domain.shape, first);
       hooks.value("value", group.root, at, index, bound);
     }
     hooks.store("put", group.root, group.buffer, at, index, {{group.root, "kerf_y"}});
     const codegen::Buffer& out = plan.buffers[static_cast<std::size_t>(group.buffer)];
-    filling.values["OUT_TYPE"] = hooks.type_name(group.root);
-    filling.values["OUT_PTR"] = out.parameter;
-    filling.values["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
-    for (const char* name : {"DECLARE", "READS", "BOUND"}) filling.values.try_emplace(name, "");
-    return filling;
+    values.text["OUT_TYPE"] = hooks.type_name(group.root);
+    values.text["OUT_PTR"] = out.parameter;
+    values.text["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
+    for (const char* name : {"DECLARE", "READS", "BOUND"}) values.text.try_emplace(name, "");
+    return values;
   }
 
  private:
@@ -104,14 +104,14 @@ class Pointwise final : public Family {
     return {shape, std::vector<bool>(shape.size(), false)};
   }
 
-  static Index set_extents(Filling& filling, HookWriter& hooks, const Shape& shape, int first) {
+  static Index set_extents(TemplateValues& values, HookWriter& hooks, const Shape& shape, int first) {
     const auto split = shape.begin() + first;
     const Shape outer(shape.begin(), split), inner(split, shape.end());
     const Dim outer_count = element_count(outer), inner_count = element_count(inner);
-    filling.extents["OUTER"] = outer_count.to_string();
-    filling.extents["INNER"] = inner_count.to_string();
-    filling.extents["COUNT"] = element_count(shape).to_string();
-    filling.values["FLAT"] = outer_count.is_one() ? "1" : "0";
+    values.extents["OUTER"] = outer_count.to_string();
+    values.extents["INNER"] = inner_count.to_string();
+    values.extents["COUNT"] = element_count(shape).to_string();
+    values.text["FLAT"] = outer_count.is_one() ? "1" : "0";
     Index index;
     index.axes = unravel_text("kerf_outer", outer, hooks);
     const auto rest = unravel_text("kerf_inner", inner, hooks);
@@ -123,12 +123,11 @@ class Pointwise final : public Family {
   }
 
   /// Writes the code that reads leaves ahead of the computation and gives back what it binds.
-  static std::vector<Bound> read_leaves(Filling& filling, HookWriter& hooks, const Group& group, const Places& places,
-                                        const Shape& domain, int first) {
+  static std::vector<Bound> read_leaves(TemplateValues& values, HookWriter& hooks, const Group& group,
+                                        const Places& places, const Shape& domain, int first) {
     const codegen::Plan& plan = hooks.plan();
     std::vector<Bound> bound;
-    std::string &declare = filling.values["DECLARE"], &reads = filling.values["READS"],
-                &names = filling.values["BOUND"];
+    std::string &declare = values.text["DECLARE"], &reads = values.text["READS"], &names = values.text["BOUND"];
     for (const NodeId leaf : group.leaves) {
       const Shape& shape = plan.graph[leaf].shape;
       const Access access = access_of(places, leaf, shape, domain, first);

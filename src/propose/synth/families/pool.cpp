@@ -46,7 +46,7 @@ class Pool final : public Family {
     return layout_steps(plan.graph, group, group.anchors[0]).has_value();
   }
 
-  Result<Filling> fill(const Group& group, const Setting&, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const ir::Graph& graph = hooks.plan().graph;
     const NodeId id = group.anchors[0], x = graph[id].args[0];
     const auto& pool = ir::attr<ir::PoolAttr>(graph[id]);
@@ -55,27 +55,27 @@ class Pool final : public Family {
     const Shape &in = graph[x].shape, &out = graph[id].shape;
     const std::size_t missing = kSpatial - pool.kernel.size(), lead = in.size() - pool.kernel.size();
     const Shape planes(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(lead));
-    Filling filling;
-    set_extent(filling, "PLANES", element_count(planes), hooks);
+    TemplateValues values;
+    set_extent(values, "PLANES", element_count(planes), hooks);
     for (std::size_t d = 0; d < kSpatial; ++d) {
       const bool real = d >= missing;
       const std::size_t s = d - missing;
       const std::string axis = kAxis[d];
-      set_extent(filling, "I" + axis, real ? in[lead + s] : Dim(1), hooks);
-      set_extent(filling, "O" + axis, real ? out[lead + s] : Dim(1), hooks);
-      set_extent(filling, "K" + axis, real ? pool.kernel[s] : 1, hooks);
-      set_extent(filling, "S" + axis, real ? pool.stride[s] : 1, hooks);
-      set_extent(filling, "P" + axis, real ? pool.padding[s] : 0, hooks);
-      set_extent(filling, "L" + axis, real ? pool.dilation[s] : 1, hooks);
+      set_extent(values, "I" + axis, real ? in[lead + s] : Dim(1), hooks);
+      set_extent(values, "O" + axis, real ? out[lead + s] : Dim(1), hooks);
+      set_extent(values, "K" + axis, real ? pool.kernel[s] : 1, hooks);
+      set_extent(values, "S" + axis, real ? pool.stride[s] : 1, hooks);
+      set_extent(values, "P" + axis, real ? pool.padding[s] : 0, hooks);
+      set_extent(values, "L" + axis, real ? pool.dilation[s] : 1, hooks);
     }
-    set_flag(filling, "MAX", pool.op == ir::PoolOp::max);
-    set_flag(filling, "F32", hooks.options().compute == DType::f32);
-    operand(filling, hooks, x, planes, missing);
+    set_flag(values, "MAX", pool.op == ir::PoolOp::max);
+    set_flag(values, "F32", hooks.options().compute == DType::f32);
+    operand(values, hooks, x, planes, missing);
     const std::vector<std::string> params{"kerf_p", "kerf_d", "kerf_h", "kerf_w"};
     const auto index = index_in_root(*steps, out, place(planes, missing, hooks), hooks);
     hooks.store("store", group.root, group.buffer, params, index, {{id, "kerf_total"}});
-    set_plain_output(filling, group, *steps, params, index, {id, "kerf_total"}, hooks);
-    return filling;
+    set_plain_output(values, group, *steps, params, index, {id, "kerf_total"}, hooks);
+    return values;
   }
 
  private:
@@ -87,23 +87,23 @@ class Pool final : public Family {
     return at;
   }
 
-  static void operand(Filling& filling, HookWriter& hooks, NodeId x, const Shape& planes, std::size_t missing) {
+  static void operand(TemplateValues& values, HookWriter& hooks, NodeId x, const Shape& planes, std::size_t missing) {
     const auto access = hooks.direct(x);
     const auto stride = access ? plane_stride(*access, planes, planes.size()) : std::nullopt;
     const bool direct = access && stride && access->dtype == hooks.options().compute;
-    set_flag(filling, "X_DIRECT", direct);
-    set_flag(filling, "X_FLOATS", direct && access->dtype == DType::f32);
+    set_flag(values, "X_DIRECT", direct);
+    set_flag(values, "X_FLOATS", direct && access->dtype == DType::f32);
     if (!direct) {
       hooks.value("load_x", x, {"kerf_p", "kerf_d", "kerf_h", "kerf_w"},
                   codegen::Index::of_axes(place(planes, missing, hooks)));
       return;
     }
     hooks.use_buffer(access->buffer);
-    filling.values["X_PTR"] = access->pointer;
-    set_extent(filling, "X_OFFSET", access->offset, hooks);
-    set_extent(filling, "X_SP", *stride, hooks);
+    values.text["X_PTR"] = access->pointer;
+    set_extent(values, "X_OFFSET", access->offset, hooks);
+    set_extent(values, "X_SP", *stride, hooks);
     for (std::size_t d = 0; d < kSpatial; ++d)
-      set_extent(filling, std::string("X_S") + kAxis[d],
+      set_extent(values, std::string("X_S") + kAxis[d],
                  d < missing ? Dim(0) : access->strides[planes.size() + d - missing], hooks);
   }
 };

@@ -24,37 +24,37 @@ class Row final : public Family {
     return program && program->fast_columns;
   }
 
-  Result<Filling> fill(const Group& group, const Setting& setting, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const override {
     auto program = row_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
-    shorten_run(*program, group, hooks.plan(), setting.shapes);
-    Filling filling;
-    set_row_extents(*program, filling);
-    filling.values["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    filling.values["FEW_ROWS"] = few_rows(filling, setting) ? "1" : "0";
-    if (setting.target == "cpu") {
-      host(filling, *program, group, hooks, "");
-      return filling;
+    shorten_run(*program, group, hooks.plan(), context.shapes);
+    TemplateValues values;
+    set_row_extents(*program, values);
+    values.text["PER_ELEMENT"] = program->per_element ? "1" : "0";
+    values.text["FEW_ROWS"] = few_rows(values, context) ? "1" : "0";
+    if (context.target == "cpu") {
+      host(values, *program, group, hooks, "");
+      return values;
     }
-    gpu(filling, *program, group, hooks);
-    if (setting.facts.processor) {
-      Filling items;
+    gpu(values, *program, group, hooks);
+    if (context.facts.runs_on_host) {
+      TemplateValues items;
       host(items, *program, group, hooks, "item_");
-      for (auto& [name, value] : items.values) filling.values["ITEM_" + name] = std::move(value);
+      for (auto& [name, value] : items.text) values.text["ITEM_" + name] = std::move(value);
     }
-    return filling;
+    return values;
   }
 
  private:
   /// Whether rows are so few and long in every timed shape that one group of threads per row leaves most of the device
   /// idle.
-  static bool few_rows(const Filling& filling, const Setting& setting) {
-    const auto rows = parse_dim(filling.extents.at("ROWS")), cols = parse_dim(filling.extents.at("COLS"));
+  static bool few_rows(const TemplateValues& values, const TargetContext& context) {
+    const auto rows = parse_dim(values.extents.at("ROWS")), cols = parse_dim(values.extents.at("COLS"));
     if (!rows || !cols) return false;
-    const std::int64_t units = setting.facts.compute_units > 0 ? setting.facts.compute_units : 64,
-                       longest = setting.target == "cpu" ? 16384 : 65536;
+    const std::int64_t units = context.facts.compute_units > 0 ? context.facts.compute_units : 64,
+                       longest = context.target == "cpu" ? 16384 : 65536;
     bool few = false;
-    for (const ShapeSet& shape : setting.shapes) {
+    for (const ShapeSet& shape : context.shapes) {
       if (shape.weight <= 0) continue;
       const auto r = rows->evaluate(shape.symbols), c = cols->evaluate(shape.symbols);
       if (!r || !c || *r >= units || *c < longest) return false;
@@ -63,20 +63,20 @@ class Row final : public Family {
     return few;
   }
 
-  static void gpu(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks) {
+  static void gpu(TemplateValues& values, const RowProgram& program, const Group& group, HookWriter& hooks) {
     const RowCode kept = write_row_code(program, group, {"k_", true, Keep::everything}, hooks);
     const RowCode ranges = write_row_code(program, group, {.prefix = "r_", .read_leaves = true, .pairs = true}, hooks);
-    filling.values["JOINS"] = join_functions(kept, hooks, true);
-    set_keeping_passes(filling, kept, program, group, hooks);
-    set_range_passes(filling, ranges, program, group, hooks);
-    filling.values["SHARED"] = shared_arrays(kept, "($BLOCK / KERF_WARP)");
-    filling.values["SHARED_UNUSED"] = shared_arrays(kept, "1");
-    filling.values["RANGE_JOINS"] = join_functions(ranges, hooks, true);
-    filling.values["RANGE_SHARED"] = shared_arrays(ranges, "($BLOCK / KERF_WARP)");
-    filling.values["RANGE_SHARED_UNUSED"] = shared_arrays(ranges, "1");
-    filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
-    filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
-    set_split_values(filling, ranges);
+    values.text["JOINS"] = join_functions(kept, hooks, true);
+    set_keeping_passes(values, kept, program, group, hooks);
+    set_range_passes(values, ranges, program, group, hooks);
+    values.text["SHARED"] = shared_arrays(kept, "($BLOCK / KERF_WARP)");
+    values.text["SHARED_UNUSED"] = shared_arrays(kept, "1");
+    values.text["RANGE_JOINS"] = join_functions(ranges, hooks, true);
+    values.text["RANGE_SHARED"] = shared_arrays(ranges, "($BLOCK / KERF_WARP)");
+    values.text["RANGE_SHARED_UNUSED"] = shared_arrays(ranges, "1");
+    values.text["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
+    values.text["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
+    set_split_values(values, ranges);
   }
 
   /// Where the floats of columns from kerf_col on are stored; "" when there are none.
@@ -88,25 +88,25 @@ class Row final : public Family {
   }
 
   /// `start`: of the names of hooks.
-  static void host(Filling& filling, const RowProgram& program, const Group& group, HookWriter& hooks,
+  static void host(TemplateValues& values, const RowProgram& program, const Group& group, HookWriter& hooks,
                    const std::string& start) {
     const std::string keeping = start + "k_", ranges = start + "r_";
     const RowCode kept = write_row_code(program, group, {keeping, false, Keep::expensive, false, true}, hooks);
     const RowCode plain = write_row_code(program, group, {.prefix = ranges, .majors = true, .pairs = true}, hooks);
-    filling.values["JOINS"] = join_functions(kept, hooks, false);
-    filling.values["RANGE_JOINS"] = join_functions(plain, hooks, false);
+    values.text["JOINS"] = join_functions(kept, hooks, false);
+    values.text["RANGE_JOINS"] = join_functions(plain, hooks, false);
     const std::string streamed = hooks.dialect().host_entry ? streamed_address(program, group, hooks) : "";
-    filling.values["STREAMS"] = streamed.empty() ? "0" : "1";
-    set_host_passes(filling, kept, program, hooks, keeping, "_KEEP", streamed);
-    set_host_passes(filling, plain, program, hooks, ranges, "", streamed);
+    values.text["STREAMS"] = streamed.empty() ? "0" : "1";
+    set_host_passes(values, kept, program, hooks, keeping, "_KEEP", streamed);
+    set_host_passes(values, plain, program, hooks, ranges, "", streamed);
     std::string slots;
     for (std::size_t s = 0; s < kept.slot_types.size(); ++s)
       slots += "    " + kept.slot_types[s] + " kerf_k" + std::to_string(s) + "[$COLS] __attribute__((aligned(64)));\n";
-    filling.values["SLOTS_HERE"] = slots;
-    filling.values["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
-    filling.values["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
+    values.text["SLOTS_HERE"] = slots;
+    values.text["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
+    values.text["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
     // The same columns of all rows follow each other: what the rows share is then still in the cache.
-    filling.values["RANGE"] =
+    values.text["RANGE"] =
         "const kerf_index kerf_row = turn % $ROWS, part = turn / $ROWS, begin = part * SPAN, job = kerf_row * $PARTS + "
         "part;\n"
         "    const kerf_index end = begin + SPAN < $COLS ? begin + SPAN : $COLS;";

@@ -148,16 +148,16 @@ std::vector<bool> RowProgram::fast_axes() const {
   return fast;
 }
 
-void set_row_extents(const RowProgram& program, Filling& filling) {
+void set_row_extents(const RowProgram& program, TemplateValues& values) {
   Dim rows = 1, cols = 1, run = 1;
   const std::vector<bool> fast = program.fast_axes();
   for (std::size_t d = 0; d < program.domain.shape.size(); ++d) {
     (program.domain.reduced[d] ? cols : rows) = (program.domain.reduced[d] ? cols : rows) * program.domain.shape[d];
     if (fast[d]) run = run * program.domain.shape[d];
   }
-  filling.extents["ROWS"] = rows.to_string();
-  filling.extents["COLS"] = cols.to_string();
-  filling.extents["RUN"] = program.run.value_or(run).to_string();
+  values.extents["ROWS"] = rows.to_string();
+  values.extents["COLS"] = cols.to_string();
+  values.extents["RUN"] = program.run.value_or(run).to_string();
 }
 
 }  // namespace kerf::synth

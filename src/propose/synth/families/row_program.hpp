@@ -109,6 +109,6 @@ RowCode write_scan_code(const RowProgram& program, const Group& group, const Row
 std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks);
 
 /// Extents that all templates share: ROWS, COLS, and RUN, the number of neighbours in memory along the fast axes.
-void set_row_extents(const RowProgram& program, Filling& filling);
+void set_row_extents(const RowProgram& program, TemplateValues& values);
 
 }  // namespace kerf::synth

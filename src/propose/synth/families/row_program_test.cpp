@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/expression.hpp"
+#include "ir/expression/expression.hpp"
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/partition.hpp"
 #include "propose/synth/render.hpp"

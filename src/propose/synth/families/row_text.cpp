@@ -256,7 +256,7 @@ std::string column_join_functions(const RowCode& code, const HookWriter& hooks) 
   return functions_of(code, hooks, kColumnAll, kColumnAllFind);
 }
 
-void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
+void set_keeping_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const Group& group,
                         HookWriter& hooks) {
   std::string passes = code.before;
   for (std::size_t k = 0; k < code.results.size(); ++k) {
@@ -273,26 +273,25 @@ for (int i = 0; i < PER; ++i) {{
                           indent(columns(code.passes[k], take(result, k, a, code.passes[k].term)), 4));
     passes += gather_threads(result, k) + code.passes[k].scalars;
   }
-  filling.values["PASSES"] = indent(passes, 2);
+  values.text["PASSES"] = indent(passes, 2);
   const PassCode& last = code.passes.back();
   if (program.per_element)
-    filling.values["FINISH"] =
-        fmt::format(R"(  $each
+    values.text["FINISH"] = fmt::format(R"(  $each
   for (int i = 0; i < PER; ++i) {{
     const kerf_index base = ((kerf_index)i * THREADS + lane) * V;
     if (FULL || base < end) {{
 {}    }}
   }})",
-                    indent(finish_columns(last, program, group, "k_put", "kerf_store4", hooks), 6));
+                                        indent(finish_columns(last, program, group, "k_put", "kerf_store4", hooks), 6));
   else
-    filling.values["FINISH"] = fmt::format("  if (lane == 0 && inside) $k_put($args, kerf_row, {});", last.term);
+    values.text["FINISH"] = fmt::format("  if (lane == 0 && inside) $k_put($args, kerf_row, {});", last.term);
   std::string registers, shared;
   for (std::size_t s = 0; s < code.slot_types.size(); ++s) {
     registers += fmt::format("  {} kerf_k{}[PER * V];\n", code.slot_types[s], s);
     shared += fmt::format("  KERF_SHARED {} kerf_k{}[$COLS];\n", code.slot_types[s], s);
   }
-  filling.values["SLOTS_IN_REGISTERS"] = registers;
-  filling.values["SLOTS_IN_SHARED"] = shared;
+  values.text["SLOTS_IN_REGISTERS"] = registers;
+  values.text["SLOTS_IN_SHARED"] = shared;
 }
 
 namespace {
@@ -352,7 +351,7 @@ std::string collect_parts(const RowResult& result, std::size_t k, const HookWrit
 
 }  // namespace
 
-void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
+void set_range_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const Group& group,
                       HookWriter& hooks) {
   std::string all = code.before, gathered = code.before;
   for (std::size_t k = 0; k < code.results.size(); ++k) {
@@ -361,37 +360,37 @@ void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& p
                                                         : value_range(result, k, code.passes[k], hooks)) +
                              gather_threads(result, k);
     all += pass + code.passes[k].scalars;
-    filling.values[fmt::format("PARTIAL_{}", k)] = indent(gathered + pass + save_part(result, k), 2);
+    values.text[fmt::format("PARTIAL_{}", k)] = indent(gathered + pass + save_part(result, k), 2);
     gathered += collect_parts(result, k, hooks) + gather_threads(result, k) + code.passes[k].scalars;
   }
-  filling.values["RANGE_PASSES"] = indent(all, 2);
-  filling.values["GATHER"] = indent(gathered, 2);
+  values.text["RANGE_PASSES"] = indent(all, 2);
+  values.text["GATHER"] = indent(gathered, 2);
   const PassCode& last = code.passes.back();
   if (program.per_element)
     // Backwards: what the pass before read last may still be in the cache.
-    filling.values["RANGE_FINISH"] =
+    values.text["RANGE_FINISH"] =
         fmt::format(R"(  const kerf_index first = begin + (kerf_index)lane * V;
   KERF_UNROLL_BY($depth)
   for (kerf_index base = first + ((end - first + THREADS * V - 1) / (THREADS * V) - 1) * (THREADS * V); base >= first; base -= THREADS * V) {{
 {}  }})",
                     indent(finish_columns(last, program, group, "r_put", "kerf_store4_once", hooks), 4));
   else
-    filling.values["RANGE_FINISH"] = fmt::format("  if (lane == 0 && inside) $r_put($args, kerf_row, {});", last.term);
+    values.text["RANGE_FINISH"] = fmt::format("  if (lane == 0 && inside) $r_put($args, kerf_row, {});", last.term);
 }
 
-void set_split_values(Filling& filling, const RowCode& code) {
+void set_split_values(TemplateValues& values, const RowCode& code) {
   constexpr std::size_t kMostPasses = 3;  // the manifests have variants for 1, 2 and 3
   for (std::size_t k = 0; k < kMostPasses; ++k) {
     const std::string number = std::to_string(k);
     const RowResult* result = k < code.results.size() ? &code.results[k] : nullptr;
     const bool finds = result != nullptr && finds_index(*result);
     const DType type = result == nullptr ? DType::f32 : finds ? result->term_dtype : result->dtype;
-    filling.values["PASSES_" + std::to_string(k + 1)] = code.results.size() == k + 1 ? "1" : "0";
-    filling.values["HAS_PASS_" + number] = result != nullptr ? "1" : "0";
-    filling.values.try_emplace("PARTIAL_" + number, "");
-    filling.values["TYPE_" + number] = type == DType::boolean ? "i32" : std::string(dtype_name(type));
-    filling.extents["WHERE_" + number] = finds ? filling.extents["ROWS"] : "1";
-    filling.extents["MORE_" + number] = result != nullptr && result->pair != Pair::none ? filling.extents["ROWS"] : "1";
+    values.text["PASSES_" + std::to_string(k + 1)] = code.results.size() == k + 1 ? "1" : "0";
+    values.text["HAS_PASS_" + number] = result != nullptr ? "1" : "0";
+    values.text.try_emplace("PARTIAL_" + number, "");
+    values.text["TYPE_" + number] = type == DType::boolean ? "i32" : std::string(dtype_name(type));
+    values.extents["WHERE_" + number] = finds ? values.extents["ROWS"] : "1";
+    values.extents["MORE_" + number] = result != nullptr && result->pair != Pair::none ? values.extents["ROWS"] : "1";
   }
 }
 

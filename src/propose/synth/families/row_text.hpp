@@ -17,24 +17,24 @@ std::string column_join_functions(const RowCode& code, const HookWriter& hooks);
 /// Values of the template for kernels in which the threads of a row keep what they read: PASSES, FINISH,
 /// SLOTS_IN_REGISTERS, SLOTS_IN_SHARED. The template defines V, THREADS, PER, FULL, lane, kerf_row, end (of the
 /// columns), inside (0 when this row does not exist) and the macros $slot and $each.
-void set_keeping_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
+void set_keeping_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const Group& group,
                         HookWriter& hooks);
 
 /// Values for kernels that read a row once per pass: RANGE_PASSES, RANGE_FINISH (columns `begin` to `end`), and per
 /// pass of a split row PARTIAL_k (the pass and its result to scratch); GATHER gets all results from scratch. The
 /// template defines V, THREADS, lane, kerf_row, inside and the macro $depth, the number of vectors read at a time.
-void set_range_passes(Filling& filling, const RowCode& code, const RowProgram& program, const Group& group,
+void set_range_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const Group& group,
                       HookWriter& hooks);
 
 /// Host code: functions $pass_0($args, kerf_row, begin, end, ...) and $last(...) over ranges of columns (FUNCTIONS),
 /// their calls for a whole row (ROW_CALLS) and for rows in parts (PART_CALLS); for kernels with a part of a row each,
 /// PART_0 and so on per pass, through scratch, and PART_LAST. `streamed`: where floats from kerf_col on are stored when
 /// they may pass the cache (where $STREAM is 1), else "".
-void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
+void set_host_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
                      const std::string& prefix, const std::string& suffix, const std::string& streamed);
 
 /// Host code for many rows at once: TILE_BODY, the rows kerf_in = from + l, l < n, of kerf_out.
-void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks);
+void set_tile_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const HookWriter& hooks);
 
 // Pairs of reductions, see Pair. The state is in kerf_a<k>, kerf_a<k>m and kerf_a<k>n, the results in kerf_s<k> and
 // kerf_s<k>m.
@@ -50,7 +50,7 @@ std::string host_pair(const RowResult& result, std::size_t k, const PassCode& pa
 
 /// Scratch of split rows: TYPE_k, WHERE_k, MORE_k, HAS_PASS_k, and PASSES_n for the number of passes (at most 3 are
 /// supported).
-void set_split_values(Filling& filling, const RowCode& code);
+void set_split_values(TemplateValues& values, const RowCode& code);
 
 /// Declarations of the arrays through which the threads of a row join: `count` per reduction.
 std::string shared_arrays(const RowCode& code, const std::string& count);

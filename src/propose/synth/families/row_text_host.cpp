@@ -231,7 +231,7 @@ KERF_SIMD
 
 }  // namespace
 
-void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
+void set_host_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const HookWriter& hooks,
                      const std::string& prefix, const std::string& suffix, const std::string& streamed) {
   using fmt::arg;
   std::string functions;
@@ -274,14 +274,14 @@ void set_host_passes(Filling& filling, const RowCode& code, const RowProgram& pr
     parts += "for (kerf_index kerf_row = 0; kerf_row < $ROWS; ++kerf_row) {\n" + indent(gathered + end, 2) + "}\n";
   std::string known_parts = code.before;
   for (std::size_t k = 0; k < last; ++k) {
-    filling.values[fmt::format("PART_{}{}", k, suffix)] =
+    values.text[fmt::format("PART_{}{}", k, suffix)] =
         indent(known_parts + call_pass(code, k, suffix) + save_scratch(code.results[k], k), 2);
     known_parts += gather_scratch(code.results[k], k, hooks) + conclude(code, k);
   }
-  filling.values["PART_LAST" + suffix] = indent(known_parts + end, 2);
-  filling.values["FUNCTIONS" + suffix] = functions;
-  filling.values["ROW_CALLS" + suffix] = indent(row + end, 4);
-  filling.values["PART_CALLS" + suffix] = indent(parts, 2);
+  values.text["PART_LAST" + suffix] = indent(known_parts + end, 2);
+  values.text["FUNCTIONS" + suffix] = functions;
+  values.text["ROW_CALLS" + suffix] = indent(row + end, 4);
+  values.text["PART_CALLS" + suffix] = indent(parts, 2);
 }
 
 }  // namespace kerf::synth

@@ -50,7 +50,7 @@ std::string value_pass(const PassCode& pass, const RowResult& result, std::size_
 
 }  // namespace
 
-void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& program, const HookWriter& hooks) {
+void set_tile_passes(TemplateValues& values, const RowCode& code, const RowProgram& program, const HookWriter& hooks) {
   std::string text;
   for (std::size_t k = 0; k < code.results.size(); ++k)
     text += fmt::format("{} {}[W];\n", code.results[k].type, code.results[k].name);
@@ -73,7 +73,7 @@ void set_tile_passes(Filling& filling, const RowCode& code, const RowProgram& pr
         "}\n";
   else
     text += over_rows(fmt::format("$t_put($args, kerf_out, kerf_in, {});\n", last.term));
-  filling.values["TILE_BODY"] = indent(text, 2);
+  values.text["TILE_BODY"] = indent(text, 2);
 }
 
 }  // namespace kerf::synth

@@ -21,37 +21,37 @@ class Scan final : public Family {
     return scan_program(plan, group).has_value();
   }
 
-  Result<Filling> fill(const Group& group, const Setting& setting, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const override {
     const auto program = scan_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
-    Filling filling;
-    set_row_extents(*program, filling);
+    TemplateValues values;
+    set_row_extents(*program, values);
     Dim out = 1;
     const std::vector<bool> fast = program->fast_axes();
     for (std::size_t d = 0; d < fast.size(); ++d)
       if (!fast[d] && !program->domain.reduced[d]) out = out * program->domain.shape[d];
-    filling.extents["OUT"] = out.to_string();
-    set_operation(filling, group.anchors[0], hooks);
-    filling.values["FAST"] = program->fast_columns ? "1" : "0";
+    values.extents["OUT"] = out.to_string();
+    set_operation(values, group.anchors[0], hooks);
+    values.text["FAST"] = program->fast_columns ? "1" : "0";
     const auto put = [&](const std::string& suffix, const RowStyle& style, const std::string& scanned) {
       const RowCode code = write_scan_code(*program, group, style, scanned, hooks);
-      filling.values["BEFORE" + suffix] = indent(code.before, 4);
-      filling.values["READS" + suffix] = indent(code.passes[0].reads, 6);
-      filling.values["TERM" + suffix] = code.passes[0].term;
-      filling.values["FINISH_READS" + suffix] = indent(code.passes[1].reads, 6);
-      filling.values["FINISH" + suffix] = code.passes[1].term;
-      filling.values["SCALARS" + suffix] = arrays(code);
+      values.text["BEFORE" + suffix] = indent(code.before, 4);
+      values.text["READS" + suffix] = indent(code.passes[0].reads, 6);
+      values.text["TERM" + suffix] = code.passes[0].term;
+      values.text["FINISH_READS" + suffix] = indent(code.passes[1].reads, 6);
+      values.text["FINISH" + suffix] = code.passes[1].term;
+      values.text["SCALARS" + suffix] = arrays(code);
     };
     const codegen::Buffer& buffer = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
     const std::string type = hooks.type_name(group.root);
-    filling.values["OUT_TYPE"] = type;
-    filling.values["OUT_PTR"] = buffer.parameter;
-    filling.values["OUT_F32"] = buffer.dtype == DType::f32 && type == "float" ? "1" : "0";
-    filling.values["OUT_AT"] = root_address(*program, group, hooks);
-    if (setting.target != "cpu") put("_V", {"v_", true, Keep::nothing}, "kerf_z[v]");
+    values.text["OUT_TYPE"] = type;
+    values.text["OUT_PTR"] = buffer.parameter;
+    values.text["OUT_F32"] = buffer.dtype == DType::f32 && type == "float" ? "1" : "0";
+    values.text["OUT_AT"] = root_address(*program, group, hooks);
+    if (context.target != "cpu") put("_V", {"v_", true, Keep::nothing}, "kerf_z[v]");
     put("", {"s_", false, Keep::nothing}, "kerf_z[l]");
     if (!program->fast_columns) put("_TILE", {"t_", false, Keep::nothing, true}, "kerf_z[l]");
-    return filling;
+    return values;
   }
 
  private:
@@ -62,7 +62,7 @@ class Scan final : public Family {
     return text;
   }
 
-  static void set_operation(Filling& filling, ir::NodeId id, const HookWriter& hooks) {
+  static void set_operation(TemplateValues& values, ir::NodeId id, const HookWriter& hooks) {
     const ir::Node& node = hooks.plan().graph[id];
     const auto& scan = ir::attr<ir::ScanAttr>(node);
     RowResult result;
@@ -74,13 +74,13 @@ class Scan final : public Family {
     }
     result.type = hooks.type_name(id);
     result.dtype = codegen::value_type(node, hooks.options());
-    filling.values["IDENTITY"] = identity_text(result, hooks);
-    filling.values["T"] = result.type;
-    filling.values["JOINED"] = join_text(result);
-    filling.values["TYPE"] = result.dtype == DType::boolean ? "i32" : std::string(dtype_name(result.dtype));
-    filling.values["REVERSE"] = scan.reverse ? "1" : "0";
-    filling.values["EXCLUSIVE"] = scan.exclusive ? "1" : "0";
-    filling.values["F32"] = result.type == "float" ? "1" : "0";
+    values.text["IDENTITY"] = identity_text(result, hooks);
+    values.text["T"] = result.type;
+    values.text["JOINED"] = join_text(result);
+    values.text["TYPE"] = result.dtype == DType::boolean ? "i32" : std::string(dtype_name(result.dtype));
+    values.text["REVERSE"] = scan.reverse ? "1" : "0";
+    values.text["EXCLUSIVE"] = scan.exclusive ? "1" : "0";
+    values.text["F32"] = result.type == "float" ? "1" : "0";
   }
 };
 

@@ -1,0 +1,180 @@
+#pragma once
+// The heart: candidate -> build -> verify -> measure -> Evaluation.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "build/build.hpp"
+#include "judge/observer.hpp"
+#include "judge/paired_timing.hpp"
+#include "judge/shape_context.hpp"
+#include "measure/peaks.hpp"
+#include "measure/timing.hpp"
+#include "model/candidate.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+#include "target/target.hpp"
+#include "verify/admission.hpp"
+
+namespace kerf {
+
+struct JudgeOptions {
+  std::uint64_t seed = 1;  ///< of all data; unpredictable for candidates, recorded in the evaluation
+  std::string only_shape;  ///< "": all that apply to the target
+  MeasureOptions measure;
+  std::chrono::milliseconds call_limit{900};  ///< added to 20 times the naive kernel's time
+  int timed_data_sets = 3;                    ///< distinct data sets that timed calls draw from
+  bool skip_timing = false;                   ///< verification only
+  std::filesystem::path cache;                ///< evaluations and peaks; empty: none
+  bool use_evaluation_cache = true;
+};
+
+/// Borrowed for the life of a Judge.
+struct JudgeTools {
+  Target& target;
+  Target* cpp = nullptr;  ///< the C++ target, needed for C++ references
+  BuildCache& builds;
+  Clock& clock;
+};
+
+/// What a short look at a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest
+/// shape only (and in every timed call), and timed briefly without baselines.
+struct QuickTiming {
+  struct Timed {
+    std::string shape;
+    double weight = 1;
+    std::vector<double> us;  ///< microseconds per call, one per round
+  };
+  std::optional<Outcome> refused;  ///< set: why it would not pass
+  std::vector<Timed> shapes;       ///< the timed ones; empty when it is refused
+};
+
+/// Judges candidates for one task on one target. Buffers, data, references and baselines are made once and shared by
+/// all of them. `evaluate` is not thread-safe; `prefetch` may run beside it.
+class Judge {
+ public:
+  /// Admits the task and prepares its smallest shape; the others are prepared when a candidate first reaches them.
+  static Result<std::unique_ptr<Judge>> open(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
+                                             Observer& observer);
+
+  /// Every outcome of the candidate is a value; an Error means that the environment failed.
+  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer);
+
+  /// A cheap look for those who compare many variants: the caller must `evaluate` whatever it reports to anyone. A
+  /// candidate that passed before is only timed again. Nothing is cached but builds.
+  Result<QuickTiming> time_quickly(const Candidate& candidate, const Bindings& tunables, int rounds,
+                                   Observer& observer);
+
+  /// Both passed before; timed in turn, so that what else the machine does meets them alike.
+  Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs);
+
+  /// Compiles for all shapes into the build cache, without touching the device; thread-safe. On devices that use the
+  /// host's cores it waits while a timing is under way.
+  void prefetch(const Candidate& candidate, const Bindings& tunables);
+
+  /// The candidate compiled for every timed shape (from the build cache when it can be); none when one of them does not
+  /// compile. Shapes are compiled side by side.
+  struct Compiled {
+    std::vector<Artifact> artifacts;  ///< one per timed shape
+    std::vector<Bindings> constants;  ///< symbols and tunables, likewise
+    std::size_t main = 0;             ///< index of the shape with the largest weight
+  };
+  Result<std::optional<Compiled>> compile(const Candidate& candidate, const Bindings& tunables);
+
+  /// For the evaluations that follow; their verdicts do not depend on it, their intervals do.
+  void set_measure(const MeasureOptions& measure) { options_.measure = measure; }
+
+  /// Baseline times by shape and name that stand from now on: baselines with a time here that are slow (a call takes
+  /// more than a tenth of the time limit) are not timed with every candidate again. Their ratio then carries the
+  /// candidate's noise only, so candidates of one search stay comparable; verdicts that leave the search are made
+  /// without it.
+  using References = std::map<std::string, std::map<std::string, TimeEstimate>>;
+  void set_references(References references) { references_ = std::move(references); }
+
+  const Admission& admission() const { return admission_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<ShapeSet>& shapes() const { return shapes_; }  ///< in use, smallest first
+  const Target& target() const { return tools_.target; }
+  std::string toolchain() const;  ///< versions of compiler, driver and Kerf
+
+ private:
+  Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options);
+
+  using Stop = std::optional<Outcome>;  ///< set: the candidate ends here
+
+  /// One candidate on its way through the tiers.
+  struct Trial {
+    const Candidate& candidate;
+    const Bindings& tunables;
+    Observer& observer;
+    std::vector<std::optional<KernelHandle>> handles;  ///< per shape, once it is loaded
+    std::vector<double> coarse_us;                     ///< per shape, after coarse timing
+    Measurement measurement;
+    std::string detail;                         ///< of the tier under way, for the observer
+    std::vector<QuickTiming::Timed> samples{};  ///< of timings that are not part of a measurement
+  };
+  /// How one timing of a shape is done.
+  struct Pace {
+    std::string label;   ///< names its random stream
+    int max_rounds = 0;  ///< 0: as the options say, until the noise is low
+    bool baselines = false;
+    bool warm_up = false;
+  };
+  using Tier = std::function<Result<bool>(const std::string& name, const std::function<Result<Stop>()>& work)>;
+  Status run_tiers(Trial& trial, const Tier& tier);
+  Result<Stop> check_parse(const Trial& trial) const;
+  Result<Stop> check_build(const Trial& trial, std::size_t first, std::size_t last);
+  Result<Stop> check_static(const Trial& trial);
+  Result<Stop> check_shape(Trial& trial, std::size_t shape, const std::string& gate);
+  Result<Stop> measure_shape(Trial& trial, std::size_t shape, const Pace& pace);
+  /// `reload_failed` is set when the candidate fails while it is timed and loaded again.
+  Result<std::variant<TimedKernel, Outcome>> ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed);
+  Result<std::variant<Speedup, PairedOutcome>> compare_on(Trial& ours, Trial& theirs, std::size_t shape);
+  void unload(Trial& trial);
+  Status look(Trial& trial, int rounds, bool known, const Tier& tier);
+  Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
+  Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
+  const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline) const;
+  Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
+  Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
+  Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  std::chrono::milliseconds call_limit(const ShapeContext& shape) const;
+  Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
+  Stop judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const;
+  std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
+
+  const Task& task_;
+  JudgeTools tools_;
+  JudgeOptions options_;
+  std::unique_ptr<oracle::Reference> reference_;
+  std::vector<ShapeSet> shapes_;                         // in use, smallest first
+  std::vector<std::unique_ptr<ShapeContext>> contexts_;  // one per shape, null until prepared
+  Families families_;                                    // filled by the smallest shape
+  std::optional<Peaks> peaks_;
+  Admission admission_;
+  std::vector<std::string> notes_;
+  References references_;
+  std::set<std::string> passed_;  // candidates with tunables that a quick found right
+  int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise
+  int comparisons_ = 0;
+  std::shared_mutex quiet_;  // timing holds it alone, compilers share it
+};
+
+/// Tunables given by the user, the rest at their defaults; an error names an unknown one.
+Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given);
+
+/// Weighted geometric means over the shapes, against the strongest baseline present in all of them.
+void combine_speedups(Measurement& measurement);
+
+}  // namespace kerf

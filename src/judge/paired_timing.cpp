@@ -1,0 +1,100 @@
+// Two kernels of a search against each other.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "judge/judge.hpp"
+
+namespace kerf {
+namespace {
+
+constexpr int kFewestRounds = 12;  // enough for an interval of a few percent where the machine is quiet
+
+}  // namespace
+
+Result<PairedOutcome> Judge::compare(const PairedKernel& ours, const PairedKernel& theirs) {
+  NullObserver silent;
+  Trial us{ours.candidate, ours.tunables, silent, {}, {}, {}, {}, {}};
+  Trial them{theirs.candidate, theirs.tunables, silent, {}, {}, {}, {}, {}};
+  for (Trial* trial : {&us, &them}) {
+    trial->handles.resize(shapes_.size());
+    trial->coarse_us.resize(shapes_.size());
+  }
+  ++comparisons_;
+  Result<PairedOutcome> result = PairedOutcome{};
+  double weight = 0, centre = 0, below = 0, above = 0;  // logarithms; half widths of independent errors add in squares
+  for (std::size_t s = 0; s < shapes_.size() && result; ++s) {
+    if (shapes_[s].weight <= 0) continue;
+    auto paired = compare_on(us, them, s);
+    if (!paired) {
+      result = tl::unexpected<Error>(paired.error());
+    } else if (auto* ended = std::get_if<PairedOutcome>(&*paired)) {
+      result = std::move(*ended);
+      weight = 0;
+      break;
+    } else {
+      const Speedup& speedup = std::get<Speedup>(*paired);
+      weight += shapes_[s].weight;
+      centre += shapes_[s].weight * std::log(speedup.ratio);
+      below += std::pow(shapes_[s].weight * std::log(speedup.ratio / speedup.low), 2);
+      above += std::pow(shapes_[s].weight * std::log(speedup.high / speedup.ratio), 2);
+    }
+  }
+  unload(us);
+  unload(them);
+  if (result && weight > 0)
+    result->speedup =
+        Speedup{theirs.candidate.name, std::exp(centre / weight), std::exp((centre - std::sqrt(below)) / weight),
+                std::exp((centre + std::sqrt(above)) / weight)};
+  return result;
+}
+
+Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Trial& theirs, std::size_t shape) {
+  using Paired = std::variant<Speedup, PairedOutcome>;
+  const Paired nobody = PairedOutcome{};  // the earlier kernel failed, which is no verdict on the new one
+  KERF_TRY(ShapeContext* const context, this->context(shape, ours.observer));
+  Stop reload_failed[2];
+  std::vector<TimedKernel> kernels;
+  for (Trial* trial : {&ours, &theirs}) {
+    KERF_TRY(auto ready, ready_to_time(*trial, shape, reload_failed[kernels.size()]));
+    if (auto* outcome = std::get_if<Outcome>(&ready))
+      return trial == &ours ? Paired(PairedOutcome{std::move(*outcome), {}}) : nobody;
+    kernels.push_back(std::get<TimedKernel>(std::move(ready)));
+  }
+  MeasureOptions options = options_.measure;
+  options.call_limit = call_limit(*context);
+  options.min_rounds = std::min(std::max(options.min_rounds, kFewestRounds), options.max_rounds);
+  options.min_baseline_rounds = options.max_rounds;  // both in every round
+  std::vector<const oracle::DataSet*> data;
+  for (const CheckedData* checked : context->timed()) data.push_back(&checked->data);
+  std::optional<Refusal> refusal;
+  std::size_t refused = 0;
+  const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set) -> Result<bool> {
+    KERF_TRY(const SlotReport report, context->bench().check(slot, set));
+    refusal = judge_slot(report, set, {}, context->outputs());
+    if (refusal) add_wrong_box(*refusal, context->bench(), slot, set, context->outputs());
+    refused = kernel;
+    return !refusal.has_value();
+  };
+  Rng rng = Rng(options_.seed).fork(fmt::format("comparison {} {}", comparisons_, shapes_[shape].name));
+  std::unique_lock quiet(quiet_);
+  auto timed = time_kernels(context->bench(), context->slots(), kernels, data, options, rng, tools_.clock, check);
+  quiet.unlock();
+  if (reload_failed[0]) return Paired(PairedOutcome{std::move(reload_failed[0]), {}});
+  if (reload_failed[1]) return nobody;
+  KERF_TRY(const TimingResult timing, std::move(timed));
+  if (timing.fault) {
+    Trial& failed = timing.faulty == 0 ? ours : theirs;
+    KERF_TRY(Outcome outcome, after_fault(failed, shape, refusal_from(*timing.fault, "timing")));
+    return timing.faulty == 0 ? Paired(PairedOutcome{std::move(outcome), {}}) : nobody;
+  }
+  if (refusal) return refused == 0 ? Paired(PairedOutcome{to_outcome(*std::move(refusal)), {}}) : nobody;
+  const Speedup speedup = speedup_of(timing.kernels[0], timing.kernels[1], rng.fork("bootstrap"));
+  if (!(speedup.ratio > 0) || !(speedup.low > 0)) return nobody;
+  return Paired(speedup);
+}
+
+}  // namespace kerf
