@@ -137,7 +137,7 @@ TEST(AttentionFamily, RecognisesTheStructureHoweverItWasWritten) {
                                            tensor("v", "f32[b, s, n]")};
   const Whole called = whole("attention(q, c, v)", inputs, kSizes);
   ASSERT_TRUE(attention_family().fits(called.plan, called.group()));
-  EXPECT_EQ(fill(attention_family(), called).values.at("CAUSAL"), "0");
+  EXPECT_EQ(fill(attention_family(), called).text.at("CAUSAL"), "0");
   const Whole written =
       whole("2 * matmul(softmax(tanh(matmul(q, transpose(c, [0, 2, 1]))), axis=-1), v)", inputs, kSizes);
   EXPECT_TRUE(attention_family().fits(written.plan, written.group()));
@@ -149,8 +149,8 @@ TEST(AttentionFamily, SkipsKeysOnlyWhereTheMaskIsKnownToBeCausal) {
   const std::vector<ir::TensorType> inputs{tensor("q", "f32[b, m, k]"), tensor("c", "f32[b, m, k]"),
                                            tensor("v", "f32[b, m, n]"), tensor("keep", "bool[m, m]")};
   const std::vector<ir::TensorType> three(inputs.begin(), inputs.end() - 1);
-  EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, causal=true)", three, kSizes)).values.at("CAUSAL"), "1");
-  EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, mask=keep)", inputs, kSizes)).values.at("CAUSAL"), "0");
+  EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, causal=true)", three, kSizes)).text.at("CAUSAL"), "1");
+  EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, mask=keep)", inputs, kSizes)).text.at("CAUSAL"), "0");
 }
 
 }  // namespace
