@@ -9,6 +9,9 @@ namespace kerf::codegen {
 namespace {
 
 constexpr DialectTraits kCpp{
+    .language = "cpp",
+    .layer = "dialect/cpp.h",
+    .features = "",
     .target = "cpu",
     .host_entry = true,
     .prologue = "#include <algorithm>\n#include <cmath>\n#include <cstddef>\n#include <cstdint>\n",
@@ -52,6 +55,9 @@ static inline float kerf_bits_float(unsigned b) { float x; __builtin_memcpy(&x, 
 };
 
 constexpr DialectTraits kOpenCl{
+    .language = "opencl_c",
+    .layer = "dialect/opencl.h",
+    .features = "",
     .target = "opencl",
     .host_entry = false,
     .prologue = "",
@@ -79,6 +85,9 @@ constexpr DialectTraits kOpenCl{
 };
 
 constexpr DialectTraits kCuda{
+    .language = "cuda_cpp",
+    .layer = "dialect/cuda.h",
+    .features = " sub_groups matrix_units warpgroup_matrix_units async_copy ",
     .target = "cuda",
     .host_entry = false,
     .prologue = "",
@@ -122,6 +131,12 @@ const DialectTraits& traits(Dialect dialect) {
     case Dialect::cuda_cpp: return kCuda;
   }
   return kCpp;
+}
+
+std::vector<std::string> language_names() {
+  std::vector<std::string> names;
+  for (const DialectTraits* dialect : {&kCpp, &kOpenCl, &kCuda}) names.emplace_back(dialect->language);
+  return names;
 }
 
 std::string memory_type(const DialectTraits& dialect, DType dtype) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/dtype.hpp"
 
@@ -12,6 +13,9 @@ namespace kerf::codegen {
 enum class Dialect { cpp, opencl_c, cuda_cpp };
 
 struct DialectTraits {
+  std::string_view language;         ///< as manifests under kernels/ name it: "cuda_cpp"
+  std::string_view layer;            ///< file under kernels/ that defines the KERF_ names in it
+  std::string_view features;         ///< what kernels in it may use unless the device lacks it: " sub_groups "
   std::string_view target;           ///< value of the header's `target:` line
   bool host_entry = false;           ///< one kerf_kernel that calls plain loops, instead of `launch:` lines
   std::string_view prologue;         ///< after the header: includes
@@ -33,6 +37,7 @@ struct DialectTraits {
 };
 
 const DialectTraits& traits(Dialect dialect);
+std::vector<std::string> language_names();  ///< of all dialects
 
 /// Type of one element in a buffer: "unsigned short" for f16.
 std::string memory_type(const DialectTraits& dialect, DType dtype);

@@ -29,6 +29,7 @@ struct DeviceFacts {
   std::int64_t cache_bytes = 0;            ///< last-level cache: rotation must exceed it
   std::int64_t max_threads_per_block = 0;  ///< 0: no such limit
   std::int64_t max_shared_bytes = 0;       ///< per block, opt-in limit; 0: unknown
+  std::vector<std::string> lacks;          ///< features of the language that it cannot run: "matrix_units"
   bool runs_on_host = false;  ///< kernels run on the host's cores: few threads, wide vectors, no real barriers; a
                               ///< compiler running beside a timing would disturb it
 };

@@ -74,6 +74,9 @@ DeviceFacts facts_of(const json& machine, const json& device) {
   facts.driver =
       fmt::format("CUDA {}.{}{}{}", version / 1000, version % 1000 / 10, module.empty() ? "" : ", driver ", module);
   facts.arch = fmt::format("sm_{}{}", device.value("major", 0), device.value("minor", 0));
+  const int capability = 10 * device.value("major", 0) + device.value("minor", 0);
+  if (capability < 80) facts.lacks = {"matrix_units", "async_copy"};
+  if (capability != 90) facts.lacks.emplace_back("warpgroup_matrix_units");
   facts.compute_units = device.value("multiprocessors", 0);
   facts.memory_bytes = device.value("memory_bytes", std::int64_t{0});
   facts.cache_bytes = device.value("l2_bytes", std::int64_t{0});

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "codegen/dialect.hpp"
 #include "propose/synth/built_in_files.hpp"
+#include "propose/synth/capabilities.hpp"
 
 #define TOML_EXCEPTIONS 0  // as everywhere in this program: the two forms of the library do not mix
 #include <toml++/toml.h>
@@ -18,8 +20,8 @@ auto bad(const std::string& where, const std::string& what) {
   return fail(Errc::invalid_input, fmt::format("{}: {}", where, what));
 }
 
-const std::vector<std::string> kKeys = {"name", "file",    "targets", "precisions", "when",
-                                        "tune", "require", "scratch", "launch",     "description"};
+const std::vector<std::string> kKeys = {"name", "file",   "languages", "needs",   "precisions", "when",
+                                        "tune", "define", "require",   "scratch", "launch"};
 
 Result<std::vector<std::string>> strings(const toml::table& table, const std::string& key, const std::string& where) {
   std::vector<std::string> list;
@@ -50,6 +52,31 @@ Result<std::vector<Tunable>> tunables(const toml::table& table, const std::strin
   return list;
 }
 
+Result<Bindings> constants(const toml::table& table, const std::string& where) {
+  Bindings numbers;
+  const toml::node* node = table.get("define");
+  if (node == nullptr) return numbers;
+  if (!node->is_table()) return bad(where, "'define' must be a table of integers");
+  for (const auto& [key, value] : *node->as_table()) {
+    const auto number = value.value<std::int64_t>();
+    if (!number) return bad(where, fmt::format("the constant {} must be an integer", key.str()));
+    numbers[std::string(key.str())] = *number;
+  }
+  return numbers;
+}
+
+/// Every word must be one of `words`; with `negated`, after an optional '!'.
+Status check_words(const std::vector<std::string>& list, const std::vector<std::string>& words, bool negated,
+                   const std::string& what, const std::string& where) {
+  for (const std::string& item : list) {
+    const std::string word = negated && item.starts_with('!') ? item.substr(1) : item;
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      return bad(where, fmt::format("unknown {} '{}'{}; choose one of: {}", what, word, did_you_mean(word, words),
+                                    join(words, ", ")));
+  }
+  return {};
+}
+
 Result<Variant> read_variant(const toml::table& table, const std::string& family, const std::string& where) {
   for (const auto& [key, value] : table)
     if (std::find(kKeys.begin(), kKeys.end(), std::string(key.str())) == kKeys.end())
@@ -63,19 +90,24 @@ Result<Variant> read_variant(const toml::table& table, const std::string& family
   variant.file = family + "/" + file;
   KERF_TRY(const std::string_view text, built_in_file(variant.file));
   variant.text = text;
-  KERF_TRY(variant.targets, strings(table, "targets", place));
+  KERF_TRY(variant.languages, strings(table, "languages", place));
+  KERF_TRY_VOID(check_words(variant.languages, codegen::language_names(), false, "language", place));
+  KERF_TRY(variant.needs, strings(table, "needs", place));
+  KERF_TRY_VOID(check_words(variant.needs, known_capabilities(), true, "capability", place));
   KERF_TRY(variant.when, strings(table, "when", place));
   KERF_TRY(variant.requirements, strings(table, "require", place));
   KERF_TRY(variant.scratch, strings(table, "scratch", place));
   KERF_TRY(variant.launches, strings(table, "launch", place));
   KERF_TRY(variant.tunables, tunables(table, place));
+  KERF_TRY(variant.constants, constants(table, place));
   KERF_TRY(const auto precisions, strings(table, "precisions", place));
   for (const auto& name : precisions) {
     const auto precision = precision_from_name(name);
     if (!precision) return bad(place, fmt::format("unknown precision '{}'", name));
     variant.precisions.push_back(*precision);
   }
-  if (variant.targets.empty() || variant.launches.empty()) return bad(place, "a variant needs targets and launches");
+  if (variant.languages.empty() || variant.launches.empty())
+    return bad(place, "a variant needs languages and launches");
   return variant;
 }
 
@@ -90,26 +122,32 @@ Result<std::string_view> built_in_file(std::string_view path) {
   return fail(Errc::not_found, fmt::format("no built-in kernel file '{}'{}", path, did_you_mean(path, names)));
 }
 
-Result<std::vector<Variant>> load_catalogue() {
+Result<std::vector<Variant>> read_manifest(const std::string& family, std::string_view text) {
   std::vector<Variant> variants;
   std::set<std::string> seen;
+  const std::string where = "kernels/" + family + "/manifest.toml";
+  const toml::parse_result parsed = toml::parse(text, where);
+  if (!parsed)
+    return bad(where, fmt::format("line {}: {}", parsed.error().source().begin.line, parsed.error().description()));
+  const toml::array* list = parsed.table()["variant"].as_array();
+  if (list == nullptr) return bad(where, "has no [[variant]]");
+  for (const auto& item : *list) {
+    if (!item.is_table()) return bad(where, "a variant must be a table");
+    KERF_TRY(Variant variant, read_variant(*item.as_table(), family, where));
+    if (!seen.insert(variant.name).second) return bad(where, fmt::format("two variants are called '{}'", variant.name));
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+Result<std::vector<Variant>> load_catalogue() {
+  std::vector<Variant> variants;
   for (const BuiltInFile& file : built_in_files()) {
     constexpr std::string_view kManifest = "/manifest.toml";
     if (!file.path.ends_with(kManifest)) continue;
-    const std::string where = "kernels/" + std::string(file.path);
-    const std::string family(file.path.substr(0, file.path.size() - kManifest.size()));
-    const toml::parse_result parsed = toml::parse(file.text, where);
-    if (!parsed)
-      return bad(where, fmt::format("line {}: {}", parsed.error().source().begin.line, parsed.error().description()));
-    const toml::array* list = parsed.table()["variant"].as_array();
-    if (list == nullptr) return bad(where, "has no [[variant]]");
-    for (const auto& item : *list) {
-      if (!item.is_table()) return bad(where, "a variant must be a table");
-      KERF_TRY(Variant variant, read_variant(*item.as_table(), family, where));
-      if (!seen.insert(family + "/" + variant.name).second)
-        return bad(where, fmt::format("two variants are called '{}'", variant.name));
-      variants.push_back(std::move(variant));
-    }
+    KERF_TRY(auto read,
+             read_manifest(std::string(file.path.substr(0, file.path.size() - kManifest.size())), file.text));
+    std::move(read.begin(), read.end(), std::back_inserter(variants));
   }
   return variants;
 }

@@ -15,17 +15,22 @@ namespace kerf::synth {
 struct Variant {
   std::string family;
   std::string name;
-  std::string file;                   ///< "matmul/tiled.gpu.in"
-  std::string text;                   ///< the template
-  std::vector<std::string> targets;   ///< "cpu", "opencl", "cuda"
-  std::vector<Precision> precisions;  ///< accuracy classes it reaches; empty: all
-  std::vector<std::string> when;      ///< names of filled-in values that must be "1": "A_DIRECT"; PROCESSOR: the device
-                                      ///< is one
-  std::vector<Tunable> tunables;      ///< without prefix; the first value is the default
+  std::string file;                       ///< "matmul/tiled.gpu.in"
+  std::string text;                       ///< the template
+  std::vector<std::string> languages;     ///< that the template is written in: "cpp", "opencl_c", "cuda_cpp"
+  std::vector<std::string> needs;         ///< what language and device must have ("!": must not), see capabilities.hpp
+  std::vector<Precision> precisions;      ///< accuracy classes it reaches; empty: all
+  std::vector<std::string> when;          ///< names of filled-in values that must be "1": "A_DIRECT" ("!A_DIRECT": "0")
+  std::vector<Tunable> tunables;          ///< without prefix; the first value is the default
+  Bindings constants;                     ///< numbers the template is filled in with: `define` in the manifest
   std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols
   std::vector<std::string> scratch;       ///< "$partial = f32[$ROWS, $SPLIT]"
   std::vector<std::string> launches;      ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"
 };
+
+/// The variants of kernels/<family>/manifest.toml with this text; an error names the variant and the nearest known
+/// word.
+Result<std::vector<Variant>> read_manifest(const std::string& family, std::string_view text);
 
 /// Every variant of every family, parsed from the files built into the program; families in alphabetical order.
 Result<std::vector<Variant>> load_catalogue();

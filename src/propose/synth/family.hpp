@@ -30,7 +30,7 @@ struct Group {
 
 /// What is known beyond the graph.
 struct TargetContext {
-  std::string target;
+  std::string target;  ///< for the header's `target:` line only; families ask the dialect and the facts
   Precision precision = Precision::f32;
   std::vector<ShapeSet> shapes;  ///< of this target
   DeviceFacts facts;

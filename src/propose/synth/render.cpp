@@ -127,6 +127,8 @@ class GroupRenderer {
   Lookup header_lookup() {
     return [this](std::string_view name) -> std::optional<std::string> {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
+      if (const auto constant = choice_.variant->constants.find(name); constant != choice_.variant->constants.end())
+        return std::to_string(constant->second);
       if (name == "args") return header_arguments_;
       if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
         return bracketed(found->second);
@@ -139,6 +141,8 @@ class GroupRenderer {
   Lookup code_lookup() {
     return [this](std::string_view name) -> std::optional<std::string> {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
+      if (const auto constant = choice_.variant->constants.find(name); constant != choice_.variant->constants.end())
+        return std::to_string(constant->second);
       if (name == "params") return parameters_;
       if (name == "args") return code_arguments_;
       if (const auto found = filling_.text.find(std::string(name)); found != filling_.text.end()) return found->second;
@@ -174,8 +178,9 @@ std::string free_prefix(const OutputLanguage& language) {
   return "synthesised_g";
 }
 
-std::string header(const Partition& partition, const std::vector<Section>& sections, const OutputLanguage& language) {
-  std::string text = fmt::format("/* kerf\ntarget:  {}\n", language.dialect.target);
+std::string header(const Partition& partition, const std::vector<Section>& sections, const OutputLanguage& language,
+                   const std::string& target) {
+  std::string text = fmt::format("/* kerf\ntarget:  {}\n", target);
   for (const Section& section : sections) {
     for (const auto& line : section.tunables) text += "tune:    " + line + "\n";
     for (const auto& line : section.requirements) text += "require: " + line + "\n";
@@ -224,7 +229,8 @@ codegen::Plan inside(const codegen::Plan& plan, const Group& group) {
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes) {
   const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
-    if (const auto found = parameters.find(name); found != parameters.end()) return std::to_string(found->second);
+    for (const Bindings* numbers : {&parameters, &variant.constants})
+      if (const auto found = numbers->find(name); found != numbers->end()) return std::to_string(found->second);
     if (const auto found = values.extents.find(std::string(name)); found != values.extents.end())
       return bracketed(found->second);
     if (const auto found = values.text.find(std::string(name)); found != values.text.end()) return found->second;
@@ -255,7 +261,7 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
     symbols.insert(section.uses.symbols.begin(), section.uses.symbols.end());
     sections.push_back(std::move(section));
   }
-  std::string text = header(partition, sections, language);
+  std::string text = header(partition, sections, language, context.target);
   text += language.dialect.prologue;
   const auto& buffers = partition.plan.buffers;
   if (language.options.compute == DType::f64 ||

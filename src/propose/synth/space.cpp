@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "propose/synth/capabilities.hpp"
+
 namespace kerf::synth {
 namespace {
 
@@ -13,12 +15,10 @@ bool reaches(const Variant& variant, Precision precision) {
          std::find(variant.precisions.begin(), variant.precisions.end(), precision) != variant.precisions.end();
 }
 
-/// PROCESSOR is the device's flag, all others are the values's.
-bool flags_hold(const Variant& variant, const TemplateValues& values, const TargetContext& context) {
+bool flags_hold(const Variant& variant, const TemplateValues& values) {
   return std::all_of(variant.when.begin(), variant.when.end(), [&](const std::string& flag) {
     const bool negated = flag.starts_with('!');
     const std::string name = negated ? flag.substr(1) : flag;
-    if (name == "PROCESSOR") return context.facts.runs_on_host != negated;
     const auto found = values.text.find(name);
     return found != values.text.end() && (found->second == "1") != negated;
   });
@@ -34,8 +34,10 @@ Space::Space(std::vector<ir::Graph> forms, TargetContext context, OutputLanguage
       variants_(std::move(variants)) {}
 
 bool Space::serves(const Variant& variant) const {
+  const auto& languages = variant.languages;
   return reaches(variant, context_.precision) &&
-         std::find(variant.targets.begin(), variant.targets.end(), context_.target) != variant.targets.end();
+         std::find(languages.begin(), languages.end(), language_.dialect.language) != languages.end() &&
+         meets(language_.dialect, context_.facts, variant.needs);
 }
 
 std::optional<Bindings> Space::default_parameters(const Variant& variant, const TemplateValues& values) const {
@@ -62,7 +64,7 @@ std::vector<Option> Space::options_for(const Partition& partition, const Group& 
     const auto values = family->fill(group, context_, hooks);
     if (!values) continue;
     for (const Variant& variant : variants_) {
-      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *values, context_)) continue;
+      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *values)) continue;
       if (auto defaults = default_parameters(variant, *values))
         options.push_back({family, &variant, *values, *std::move(defaults)});
     }

@@ -52,7 +52,7 @@ class Space {
  private:
   std::vector<Option> options_for(const Partition& partition, const Group& group) const;
   std::optional<Bindings> default_parameters(const Variant& variant, const TemplateValues& values) const;
-  bool serves(const Variant& variant) const;  ///< its target and precision are the task's
+  bool serves(const Variant& variant) const;  ///< it is in the task's language and reaches its precision
   bool specially_fits(const codegen::Plan& plan, const Group& group) const;
 
   std::vector<ir::Graph> forms_;

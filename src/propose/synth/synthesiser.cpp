@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "ir/analysis/algebra.hpp"
+#include "propose/synth/capabilities.hpp"
 #include "propose/synth/space.hpp"
 
 namespace kerf::synth {
@@ -13,15 +14,6 @@ namespace {
 
 constexpr int kTries = 24;
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
-
-std::string layer_of(codegen::Dialect dialect) {
-  switch (dialect) {
-    case codegen::Dialect::cpp: return "dialect/cpp.h";
-    case codegen::Dialect::opencl_c: return "dialect/opencl.h";
-    case codegen::Dialect::cuda_cpp: return "dialect/cuda.h";
-  }
-  return {};
-}
 
 std::size_t pick(std::size_t count, Rng& rng) {
   return static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(count) - 1));
@@ -104,9 +96,9 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
         Errc::invalid_input,
         fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
                     task.name));
-  OutputLanguage language{codegen::traits(dialect), {}, {layer_of(dialect)}, {}};
-  if (dialect == codegen::Dialect::cpp) language.dialect.prologue = "";  // the dialect layer includes what is needed
-  if (dialect == codegen::Dialect::cpp || (dialect == codegen::Dialect::opencl_c && facts.runs_on_host)) {
+  OutputLanguage language{codegen::traits(dialect), {}, {std::string(codegen::traits(dialect).layer)}, {}};
+  language.dialect.prologue = "";  // the dialect layer includes what is needed
+  if (has_capability(language.dialect, facts, "runs_on_host")) {
     language.dialect.fast_functions = kFastFunctions;
     language.headers.emplace_back("dialect/math.h");
   }

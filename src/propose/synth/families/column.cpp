@@ -29,7 +29,7 @@ class Column final : public Family {
       if (!fast[d] && !program->domain.reduced[d]) out = out * program->domain.shape[d];
     values.extents["OUT"] = out.to_string();
     values.text["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    const bool host = context.target == "cpu";
+    const bool host = hooks.dialect().host_entry;
     if (!host) gpu(values, *program, group, hooks);
     if (host || context.facts.runs_on_host) {
       const RowCode code = write_row_code(*program, group, {"t_", false, Keep::nothing, true}, hooks);

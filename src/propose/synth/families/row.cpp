@@ -31,8 +31,8 @@ class Row final : public Family {
     TemplateValues values;
     set_row_extents(*program, values);
     values.text["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    values.text["FEW_ROWS"] = few_rows(values, context) ? "1" : "0";
-    if (context.target == "cpu") {
+    values.text["FEW_ROWS"] = few_rows(values, context, hooks.dialect().host_entry) ? "1" : "0";
+    if (hooks.dialect().host_entry) {
       host(values, *program, group, hooks, "");
       return values;
     }
@@ -48,11 +48,11 @@ class Row final : public Family {
  private:
   /// Whether rows are so few and long in every timed shape that one group of threads per row leaves most of the device
   /// idle.
-  static bool few_rows(const TemplateValues& values, const TargetContext& context) {
+  static bool few_rows(const TemplateValues& values, const TargetContext& context, bool host) {
     const auto rows = parse_dim(values.extents.at("ROWS")), cols = parse_dim(values.extents.at("COLS"));
     if (!rows || !cols) return false;
     const std::int64_t units = context.facts.compute_units > 0 ? context.facts.compute_units : 64,
-                       longest = context.target == "cpu" ? 16384 : 65536;
+                       longest = host ? 16384 : 65536;
     bool few = false;
     for (const ShapeSet& shape : context.shapes) {
       if (shape.weight <= 0) continue;

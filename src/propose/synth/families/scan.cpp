@@ -21,7 +21,7 @@ class Scan final : public Family {
     return scan_program(plan, group).has_value();
   }
 
-  Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const override {
+  Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const auto program = scan_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
     TemplateValues values;
@@ -48,7 +48,7 @@ class Scan final : public Family {
     values.text["OUT_PTR"] = buffer.parameter;
     values.text["OUT_F32"] = buffer.dtype == DType::f32 && type == "float" ? "1" : "0";
     values.text["OUT_AT"] = root_address(*program, group, hooks);
-    if (context.target != "cpu") put("_V", {"v_", true, Keep::nothing}, "kerf_z[v]");
+    if (!hooks.dialect().host_entry) put("_V", {"v_", true, Keep::nothing}, "kerf_z[v]");
     put("", {"s_", false, Keep::nothing}, "kerf_z[l]");
     if (!program->fast_columns) put("_TILE", {"t_", false, Keep::nothing, true}, "kerf_z[l]");
     return values;
