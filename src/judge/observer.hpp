@@ -3,15 +3,9 @@
 
 #include <string>
 
-namespace kerf {
+#include "model/event.hpp"
 
-struct TierEvent {
-  std::string candidate;
-  std::string tier;  ///< "parse", "compile", "static", "small shape", "all shapes", "coarse timing", "fine timing"
-  bool ok = true;
-  double ms = 0;
-  std::string detail;  ///< a few words: shapes and data sets checked, samples taken, or why it failed
-};
+namespace kerf {
 
 /// Calls come from the thread that evaluates, one at a time.
 class Observer {

@@ -177,7 +177,7 @@ class Player {
   };
 
   Status add_start(int level) {
-    Step step = make("start", "start", level, 64, 1);
+    Step step = make(Stage::start, "start", level, 64, 1);
     step.change = fmt::format("rows/{}", variant(level));
     return finish(step, {level, 64, 1});
   }
@@ -205,7 +205,7 @@ class Player {
       operation = "crossover";
       change = fmt::format("g0 from step {}", elites[0].step);
     }
-    Step step = make("search", operation, next.level, next.block, next.unroll);
+    Step step = make(Stage::search, operation, next.level, next.block, next.unroll);
     step.parents = {parent.step};
     if (operation == "crossover" && elites[0].step != parent.step) step.parents.push_back(elites[0].step);
     step.change = change;
@@ -217,36 +217,36 @@ class Player {
 
   /// Text that must not break whatever shows it.
   Status add_odd_sources() {
-    Step step = make("search", "restart", 1, 64, 1);
+    Step step = make(Stage::search, "restart", 1, 64, 1);
     step.name = "rows/<script>alert('name')</script>\x1b[2J";
     step.change = "from a \"quoted\" & <b>bold</b> place";
     step.source = "// </script><script>document.title='broken'</script> <!-- \xff\xfe \xe2\x82\xac -->\n" + step.source;
     step.evaluation.candidate_id = sha256_hex(step.source);
     KERF_TRY_VOID(finish(step, {1, 64, 1}));
-    Step failed = make("search", "restart", 0, 64, 1);
+    Step failed = make(Stage::search, "restart", 0, 64, 1);
     failed.evaluation.outcome =
         BuildFailed{"wide", "k.cpp:3:1: error: expected ';' before '</script><img src=x onerror=alert(1)>'"};
     return finish(failed, {0, 64, 1});
   }
 
-  /// A short look: checked on the smallest shape, timed without baselines, no verdict.
+  /// A quick timing: checked on the smallest shape, timed without baselines, no verdict.
   Status add_look() {
     const Known next{3, 32 << rng_.integer(0, 4), 1 << rng_.integer(0, 3)};
-    Step step = make("tune", "look", 3, 64, 1);
+    Step step = make(Stage::tune, kTrialOperation, 3, 64, 1);
     step.tunables = {{"BLOCK", next.block}, {"UNROLL", next.unroll}};
-    step.change = "a look at other values";
+    step.change = "a quick timing of other values";
     return finish(step, next);
   }
 
   Status add_tuned(int block, int unroll) {
-    Step step = make("tune", "tune", 3, 64, 1);
+    Step step = make(Stage::tune, "tune", 3, 64, 1);
     step.tunables = {{"BLOCK", block}, {"UNROLL", unroll}};
     step.change = fmt::format("BLOCK = {}, UNROLL = {}", block, unroll);
     return finish(step, {3, block, unroll}, unroll == 4 ? 1.12 : 1);
   }
 
   Status confirm() {
-    Step step = make("final", "confirm", 3, 64, 1);
+    Step step = make(Stage::final, "confirm", 3, 64, 1);
     step.tunables = {{"BLOCK", 128}, {"UNROLL", 4}};
     step.change = fmt::format("step {} measured again", best_);
     return finish(step, {3, 128, 4}, 1.12);
@@ -257,7 +257,7 @@ class Player {
     return kNames[level];
   }
 
-  Step make(const std::string& stage, const std::string& operation, int level, int block, int unroll) {
+  Step make(Stage stage, const std::string& operation, int level, int block, int unroll) {
     Step step;
     step.number = ++number_;
     step.stage = stage;
@@ -324,14 +324,14 @@ class Player {
     return measurement;
   }
 
-  /// What the timed shapes took, and where it belongs; looks have times only.
+  /// What the timed shapes took, and where it belongs; trials have times only.
   void settle(Step& step, const Known& known, double bonus) {
     Measurement measurement = measure(known, bonus);
     step.evaluation.tunables = step.tunables;
-    if (step.operation == "look") {
+    if (step.operation == kTrialOperation) {
       measurement.speedup = {};
       for (auto& shape : measurement.shapes) shape.baselines.clear(), shape.speedups.clear();
-      step.evaluation.notes = {"short look while tuning, not a verdict"};
+      step.evaluation.notes = {"quick timing while tuning, not a verdict"};
     } else {
       step.cell = {known.level, std::min(3, known.level / 2 + (known.unroll > 2 ? 1 : 0)),
                    known.level == 3 ? 1 + (known.block > 64 ? 1 : 0) : 0};
@@ -348,13 +348,13 @@ class Player {
 
   Status finish(Step step, const Known& known, double bonus = 1) {
     if (std::holds_alternative<Measurement>(step.evaluation.outcome)) settle(step, known, bonus);
-    if ((step.stage == "tune" || step.stage == "final") && best_ != 0) step.parents = {best_};
+    if ((step.stage == Stage::tune || step.stage == Stage::final) && best_ != 0) step.parents = {best_};
     seconds_ += 0.4 + rng_.uniform();
     step.seconds = seconds_;
     known_[step.number] = known;
-    if (step.operation == "look") {
-      step.decision = "a short look, not a verdict";
-    } else if (step.stage == "final") {
+    if (step.operation == kTrialOperation) {
+      step.decision = "a quick timing, not a verdict";
+    } else if (step.stage == Stage::final) {
       step.decision = "measured again, thoroughly and on fresh data";
       step.kept = true;
       best_ = step.number;
@@ -398,7 +398,7 @@ std::string fixture_kernel(const std::string& target, int level, int block, int 
 }
 
 Status write_fixture_run(const std::filesystem::path& folder, const FixtureOptions& options) {
-  KERF_TRY(const auto store, RunStore::create(folder));
+  KERF_TRY(const auto store, create_run_store(folder));
   KERF_TRY_VOID(store->set("task", "rmsnorm"));
   KERF_TRY_VOID(store->set("task_source", kTask));
   KERF_TRY_VOID(store->set("target", options.target));

@@ -83,7 +83,7 @@ TEST_F(HtmlReport, SourcesBeyondTheBudgetAreLeftOutButNeverTheFamily) {
 
 TEST_F(HtmlReport, ARunWithoutStepsStillHasAPage) {
   {
-    RunStore::create(root_ / "empty").value();
+    create_run_store(root_ / "empty").value();
   }
   const auto empty = load_run(root_ / "empty").value();
   EXPECT_NE(html_report(empty, {}).find("nothing was measured yet"), std::string::npos);

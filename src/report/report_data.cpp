@@ -53,7 +53,7 @@ Json evidence_json(const WrongEvidence& evidence) {
 
 Json step_json(const Step& step) {
   Json json = {{"n", step.number},
-               {"stage", step.stage},
+               {"stage", stage_name(step.stage)},
                {"proposer", step.proposer},
                {"operation", step.operation},
                {"change", step.change},

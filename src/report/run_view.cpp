@@ -58,7 +58,7 @@ std::string describe_losses(const std::map<std::string, std::size_t>& losses) {
 
 std::string loss_of(const Step& step) {
   if (std::holds_alternative<Measurement>(step.evaluation.outcome))
-    return is_look(step) ? "short looks at tunables" : "no better than what is kept";
+    return is_trial(step) ? "quick timings of tunables" : "no better than what is kept";
   std::string words = outcome_name(step.evaluation.outcome);
   std::replace(words.begin(), words.end(), '_', ' ');
   const std::string gate = outcome_gate(step.evaluation.outcome);
@@ -116,14 +116,14 @@ std::string RunView::fact(const std::string& key) const {
 }
 
 Result<RunView> load_run(const std::filesystem::path& folder) {
-  KERF_TRY(const auto store, RunStore::open(folder, RunStore::Access::read));
+  KERF_TRY(const auto store, open_run_store(folder, RunStore::Access::read));
   RunView run;
   run.folder = folder;
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
   run.archive = Archive(archive_options(run.facts));
   for (const Step& step : run.steps)
-    if (!is_look(step) && !is_confirmation(step))
+    if (!is_trial(step) && !is_confirmation(step))
       run.archive.insert({step.number, step.parents, step.evaluation, step.cell});
   const std::int64_t named = parse_number(run.fact("best_step"));
   if (named >= 1 && named <= static_cast<std::int64_t>(run.steps.size()))
@@ -132,10 +132,6 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
     run.best = best->step;
   return run;
 }
-
-bool is_look(const Step& step) { return step.stage == "tune" && step.operation == "look"; }
-
-bool is_confirmation(const Step& step) { return step.stage == "final"; }
 
 const Measurement* measurement_of(const Step& step) { return std::get_if<Measurement>(&step.evaluation.outcome); }
 
@@ -221,7 +217,7 @@ std::vector<TurningPoint> turning_points(const RunView& run) {
   Archive archive(archive_options(run.facts));
   double best = 0;
   for (const Step& step : run.steps) {
-    if (is_look(step) || is_confirmation(step)) continue;
+    if (is_trial(step) || is_confirmation(step)) continue;
     if (!archive.insert({step.number, step.parents, step.evaluation, step.cell}).new_best) continue;
     const double speedup = speedup_of(step);
     points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});

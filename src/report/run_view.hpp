@@ -26,11 +26,6 @@ struct RunView {
 
 Result<RunView> load_run(const std::filesystem::path& folder);
 
-/// Steps of two kinds are not newcomers of the archive: short looks while tuning, which are no verdicts, and finalists
-/// measured again.
-bool is_look(const Step& step);
-bool is_confirmation(const Step& step);
-
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);
 /// Its speedup over the strongest baseline: of a confirmation as it was measured, else what the search went by. Zeros

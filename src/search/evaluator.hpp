@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "inspect/descriptors.hpp"
+#include "judge/observer.hpp"
 #include "judge/paired_timing.hpp"
 #include "model/candidate.hpp"
 #include "model/evaluation.hpp"
@@ -30,20 +31,21 @@ struct Tuned {
   Bindings best;
   Evaluation verdict;  ///< of the best, as from `evaluate`
 };
-using OnLook = std::function<void(const Evaluation& look)>;  ///< a look has times, but no speedup
+using OnTrial = std::function<void(const Evaluation& trial)>;  ///< a quick timing: it has times, but no speedup
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// Compiles; none when the candidate does not (its evaluation says why).
   virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
-  virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) = 0;
+  virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort,
+                                      Observer& observer) = 0;
   /// Both were measured before with this effort's data.
   virtual Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) = 0;
-  /// Looks at values of the candidate's tunables, at most `looks` times while `go_on`, then judges the best.
+  /// Times values of the candidate's tunables quickly, at most `trials` times while `go_on`, then judges the best.
   /// invalid_input when there is nothing to tune.
-  virtual Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
-                             const std::function<bool()>& go_on) = 0;
+  virtual Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
+                             const std::function<bool()>& go_on, Observer& observer) = 0;
   /// Compiles side by side what will be inspected next.
   virtual void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) = 0;
 };

@@ -62,16 +62,16 @@ Judge::References references_of(const Evaluation& evaluation) {
 }
 
 JudgeEvaluator::JudgeEvaluator(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
-                               Judge::References references, Observer& observer)
-    : task_(task), tools_(tools), options_(options), references_(std::move(references)), observer_(observer) {}
+                               Judge::References references)
+    : task_(task), tools_(tools), options_(options), references_(std::move(references)) {}
 
-Result<Judge*> JudgeEvaluator::judge(Effort effort) {
+Result<Judge*> JudgeEvaluator::judge(Effort effort, Observer& observer) {
   const bool final = effort == Effort::final;
   if (!judge_ || final_ != final) {
     judge_.reset();  // first: two sets of buffers may not fit on the device
     JudgeOptions options = options_;
     if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
-    KERF_TRY(judge_, Judge::open(task_, tools_, options, observer_));
+    KERF_TRY(judge_, Judge::open(task_, tools_, options, observer));
     final_ = final;
     if (!final) judge_->set_references(references_);
   }
@@ -82,7 +82,8 @@ Result<Judge*> JudgeEvaluator::judge(Effort effort) {
 }
 
 Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candidate, const Bindings& tunables) {
-  KERF_TRY(Judge* const judge, this->judge(final_ ? Effort::final : Effort::search));
+  NullObserver silent;
+  KERF_TRY(Judge* const judge, this->judge(final_ ? Effort::final : Effort::search, silent));
   KERF_TRY(const auto compiled, judge->compile(candidate, tunables));
   if (!compiled) return std::optional<Inspection>{};
   Inspection inspection;
@@ -95,9 +96,10 @@ Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candi
   return std::optional<Inspection>(std::move(inspection));
 }
 
-Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) {
-  KERF_TRY(Judge* const judge, this->judge(effort));
-  KERF_TRY(Evaluation evaluation, judge->evaluate(candidate, tunables, observer_));
+Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort,
+                                            Observer& observer) {
+  KERF_TRY(Judge* const judge, this->judge(effort, observer));
+  KERF_TRY(Evaluation evaluation, judge->evaluate(candidate, tunables, observer));
   if (effort != Effort::final && references_.empty() && std::holds_alternative<Measurement>(evaluation.outcome)) {
     references_ = references_of(evaluation);
     judge->set_references(references_);
@@ -106,22 +108,23 @@ Result<Evaluation> JudgeEvaluator::evaluate(const Candidate& candidate, const Bi
 }
 
 Result<PairedOutcome> JudgeEvaluator::compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) {
-  KERF_TRY(Judge* const judge, this->judge(effort));
+  NullObserver silent;
+  KERF_TRY(Judge* const judge, this->judge(effort, silent));
   return judge->compare(ours, theirs);
 }
 
-Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
-                                   const std::function<bool()>& go_on) {
+Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
+                                   const std::function<bool()>& go_on, Observer& observer) {
   struct Listener final : TuneObserver {
     Evaluation like;
-    const OnLook& on_look;
+    const OnTrial& heard;
     Observer& observer;
-    Listener(Evaluation identity, const OnLook& hear, Observer& notes)
-        : like(std::move(identity)), on_look(hear), observer(notes) {}
-    void on_trial(const TuneTrial& trial) override { on_look(to_record(trial, like)); }
+    Listener(Evaluation identity, const OnTrial& hear, Observer& notes)
+        : like(std::move(identity)), heard(hear), observer(notes) {}
+    void on_trial(const TuneTrial& trial) override { heard(to_record(trial, like)); }
     void on_note(const std::string& text) override { observer.on_note(text); }
   };
-  KERF_TRY(Judge* const judge, this->judge(Effort::search));
+  KERF_TRY(Judge* const judge, this->judge(Effort::search, observer));
   Evaluation identity;
   identity.task = task_.name;
   identity.task_id = task_.id;
@@ -131,9 +134,9 @@ Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::u
   identity.candidate_id = candidate.id;
   identity.toolchain = judge->toolchain();
   identity.seed = options_.seed;
-  Listener listener(std::move(identity), on_look, observer_);
+  Listener listener(std::move(identity), on_trial, observer);
   TuneOptions options;
-  options.evaluations = looks;
+  options.evaluations = trials;
   options.seed = seed;
   options.go_on = go_on;
   KERF_TRY(TuneReport report, kerf::tune(*judge, candidate, options, tools_.clock, listener));
@@ -141,7 +144,8 @@ Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int looks, std::u
 }
 
 void JudgeEvaluator::prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) {
-  const auto judge = this->judge(final_ ? Effort::final : Effort::search);
+  NullObserver silent;
+  const auto judge = this->judge(final_ ? Effort::final : Effort::search, silent);
   if (!judge) return;  // evaluate() will report it
   parallel_for(static_cast<std::int64_t>(next.size()), 1, 0, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)

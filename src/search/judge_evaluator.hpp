@@ -14,25 +14,24 @@ class JudgeEvaluator final : public Evaluator {
  public:
   /// `options` are those of the final measurements. `references`: baseline times of an earlier part of the run, or
   /// empty.
-  JudgeEvaluator(const Task& task, const JudgeTools& tools, const JudgeOptions& options, Judge::References references,
-                 Observer& observer);
+  JudgeEvaluator(const Task& task, const JudgeTools& tools, const JudgeOptions& options, Judge::References references);
 
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override;
-  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) override;
+  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort,
+                              Observer& observer) override;
   Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override;
-  Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
-                     const std::function<bool()>& go_on) override;
+  Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
+                     const std::function<bool()>& go_on, Observer& observer) override;
   void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override;
 
   /// The judge for this effort; opened when it is first needed, and the other one closed (finals have their own).
-  Result<Judge*> judge(Effort effort);
+  Result<Judge*> judge(Effort effort, Observer& observer);
 
  private:
   const Task& task_;
   JudgeTools tools_;
   JudgeOptions options_;
   Judge::References references_;
-  Observer& observer_;
   std::unique_ptr<Judge> judge_;
   bool final_ = false;  // judge_ is for finals
 };

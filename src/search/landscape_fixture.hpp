@@ -94,13 +94,14 @@ class ScriptedEvaluator final : public Evaluator {
  public:
   FakeClock* clock = nullptr;       ///< moves one second an evaluation
   double noise = 0.01;              ///< relative, of single measurements; their intervals say so
-  double Comparison_noise = 0.003;  ///< likewise, of two kernels timed in turn
-  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, looked = 0, comparisons = 0, long_comparisons = 0;
+  double comparison_noise = 0.003;  ///< likewise, of two kernels timed in turn
+  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, trials_timed = 0, comparisons = 0,
+      long_comparisons = 0;
   std::map<std::string, int> times;                             ///< searched, by genome
   std::function<void()> before;                                 ///< called before every evaluation
   std::function<std::optional<Outcome>(const Point&)> outcome;  ///< set: instead of a measurement
   std::function<std::optional<Outcome>(const Point&)>
-      Comparison_outcome;  ///< set and given: the kernel fails in the comparison
+      comparison_outcome;  ///< set and given: the kernel fails in the comparison
   std::function<std::string(const Point&)> code = [](const Point& p) { return genome_of(p); };
   double floor_us = 0;  ///< > 0: the speed of light; the baseline takes 100 us
 
@@ -111,7 +112,7 @@ class ScriptedEvaluator final : public Evaluator {
     inspection.descriptors.cell = {p.x * kLevels / kSide, p.y * kLevels / kSide, p.family};
     return std::optional(inspection);
   }
-  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort) override {
+  Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort, Observer&) override {
     if (before) before();
     if (failure) return fail(Errc::unavailable, *failure);
     const Point p = point_of(candidate, tunables);
@@ -150,34 +151,34 @@ class ScriptedEvaluator final : public Evaluator {
   Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override {
     ++(effort == Effort::careful ? long_comparisons : comparisons);
     const Point a = point_of(ours.candidate, ours.tunables), b = point_of(theirs.candidate, theirs.tunables);
-    if (Comparison_outcome)
-      if (auto scripted = Comparison_outcome(a)) return PairedOutcome{std::move(scripted), std::nullopt};
+    if (comparison_outcome)
+      if (auto scripted = comparison_outcome(a)) return PairedOutcome{std::move(scripted), std::nullopt};
     Rng rng = Rng(7).fork(genome_of(a) + "/" + genome_of(b));
-    const double ratio = speedup(a) / speedup(b) * std::exp(Comparison_noise * rng.normal());
-    return PairedOutcome{std::nullopt, Speedup{"", ratio, ratio * std::exp(-2 * Comparison_noise),
-                                               ratio * std::exp(2 * Comparison_noise)}};
+    const double ratio = speedup(a) / speedup(b) * std::exp(comparison_noise * rng.normal());
+    return PairedOutcome{std::nullopt, Speedup{"", ratio, ratio * std::exp(-2 * comparison_noise),
+                                               ratio * std::exp(2 * comparison_noise)}};
   }
-  Result<Tuned> tune(const Candidate& candidate, int looks, std::uint64_t seed, const OnLook& on_look,
-                     const std::function<bool()>& go_on) override {
+  Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
+                     const std::function<bool()>& go_on, Observer&) override {
     Rng rng(seed);
     Tuned tuned;
     double best = 0;
-    for (int i = 0; i < looks && go_on(); ++i) {
+    for (int i = 0; i < trials && go_on(); ++i) {
       Bindings values;
       for (const Tunable& tunable : candidate.tunables)
         values[tunable.name] =
             tunable
                 .values[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(tunable.values.size()) - 1))];
       if (before) before();
-      ++looked;
+      ++trials_timed;
       const double ratio = speedup(point_of(candidate, values));
-      Evaluation look;
-      look.target = "cpu";
-      look.tunables = values;
+      Evaluation trial;
+      trial.target = "cpu";
+      trial.tunables = values;
       Measurement measurement;
       measurement.shapes.push_back({"default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 3}, {}, {}, std::nullopt});
-      look.outcome = measurement;
-      on_look(look);
+      trial.outcome = measurement;
+      on_trial(trial);
       if (ratio > best) {
         best = ratio;
         tuned.best = values;
@@ -185,7 +186,8 @@ class ScriptedEvaluator final : public Evaluator {
     }
     if (tuned.best.empty()) return fail(Errc::invalid_input, "nothing to tune");
     const int count = evaluated;
-    KERF_TRY(tuned.verdict, evaluate(candidate, tuned.best, Effort::search));
+    NullObserver silent;
+    KERF_TRY(tuned.verdict, evaluate(candidate, tuned.best, Effort::search, silent));
     evaluated = count;
     return tuned;
   }

@@ -32,7 +32,7 @@ struct Answer {
 
 class Search {
  public:
-  Search(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer,
+  Search(const SearchInputs& inputs, const SearchOptions& options, RunObserver& observer,
          std::unique_ptr<Policy> policy)
       : inputs_(inputs),
         options_(options),
@@ -93,7 +93,7 @@ class Search {
   Result<std::optional<Step>> evaluate(const Planned& planned, Effort effort, const Evaluation* known = nullptr) {
     Step step = planned.step;
     step.number = state_.next_number();
-    observer_.on_candidate(step, progress(step.stage));
+    observer_.on_event(CandidateStarted{step, progress(step.stage)});
     KERF_TRY(const auto inspection, inputs_.evaluator.inspect(planned.candidate, step.tunables));
     const auto twin = inspection && effort == Effort::search ? state_.step_with_code(inspection->code) : std::nullopt;
     if (twin) {
@@ -101,13 +101,14 @@ class Search {
     } else if (known != nullptr) {
       step.evaluation = *known;
     } else {
-      KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort));
+      KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort, judge_observer_));
       // The first one measured is the scale of all others.
       const bool first = options_.archive.noise_aware && state_.archive().best() == nullptr &&
                          std::holds_alternative<Measurement>(step.evaluation.outcome);
       if (effort == Effort::search && inspection && !compared_with(step.evaluation, effort) &&
           (first || state_.is_contested(step.evaluation, inspection->descriptors.cell))) {
-        KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful));
+        KERF_TRY(step.evaluation,
+                 inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful, judge_observer_));
       }
     }
     if (!twin) KERF_TRY_VOID(compare_with_best(planned, effort, step.evaluation));
@@ -127,7 +128,7 @@ class Search {
     step.seconds = seconds();
     state_.observe(step);
     KERF_TRY_VOID(inputs_.store.append(step));
-    observer_.on_step(step, progress(step.stage));
+    observer_.on_event(StepFinished{step, progress(step.stage)});
     return {};
   }
 
@@ -144,7 +145,7 @@ class Search {
         continue;
       }
       const Planned again =
-          variant_of(elite.step, "final", "confirm", fmt::format("step {} measured again", elite.step));
+          variant_of(elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step));
       KERF_TRY(std::optional<Step> step, evaluate(again, Effort::final));
       if (!step) break;
       if (std::holds_alternative<Measurement>(step->evaluation.outcome)) ++confirmed;
@@ -156,14 +157,14 @@ class Search {
   /// Searches the tunables of the best kernel by themselves when it is time for that; true when it did.
   Result<bool> tune_when_due();
 
-  SearchProgress progress(const std::string& stage) const;
+  SearchProgress progress(std::optional<Stage> stage) const;
   const SearchState& state() const { return state_; }
 
  private:
   double seconds() const {
     return seconds_before_ + std::chrono::duration<double>(inputs_.clock.now() - began_).count();
   }
-  Planned variant_of(std::int64_t step, const char* stage, const char* operation, std::string change) const;
+  Planned variant_of(std::int64_t step, Stage stage, const char* operation, std::string change) const;
   Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
   std::optional<std::int64_t> compared_with(const Evaluation& evaluation, Effort effort) const;
   Status compare_with_best(const Planned& planned, Effort effort, Evaluation& evaluation);
@@ -173,12 +174,19 @@ class Search {
   Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
   Result<std::optional<Planned>> propose(int ahead, std::set<std::string>& sources, Rng& rng);
   Result<std::optional<Planned>> next_start(std::set<std::string>& sources, Rng& rng);
-  Result<Answer> ask(const Operation& operation, const ProposalRequest& request, const std::string& stage,
+  Result<Answer> ask(const Operation& operation, const ProposalRequest& request, Stage stage,
                      std::set<std::string>& sources, Rng& rng);
 
   const SearchInputs& inputs_;
   const SearchOptions& options_;
-  SearchObserver& observer_;
+  RunObserver& observer_;
+  /// The judge's own events, as part of the run's.
+  struct JudgeObserver final : Observer {
+    explicit JudgeObserver(RunObserver& into) : observer(into) {}
+    void on_tier(const TierEvent& event) override { observer.on_event(event); }
+    void on_note(const std::string& text) override { observer.on_event(RunNote{text}); }
+    RunObserver& observer;
+  } judge_observer_{observer_};
   SearchState state_;
   std::vector<Operation> operations_;
   std::map<std::string, std::size_t> next_start_;  // per proposer
@@ -193,7 +201,7 @@ Cell foreseen_cell(const Candidate& candidate) {
   return describe({}, candidate, tunables ? *tunables : Bindings{}).cell;
 }
 
-Result<Answer> Search::ask(const Operation& operation, const ProposalRequest& request, const std::string& stage,
+Result<Answer> Search::ask(const Operation& operation, const ProposalRequest& request, Stage stage,
                            std::set<std::string>& sources, Rng& rng) {
   const auto proposer = std::find_if(inputs_.proposers.begin(), inputs_.proposers.end(),
                                      [&](const Proposer* p) { return p->name() == operation.proposer; });
@@ -226,7 +234,7 @@ Result<std::optional<Planned>> Search::next_start(std::set<std::string>& sources
       ProposalRequest request;
       request.operation = operation.name;
       request.start_number = number;
-      KERF_TRY(answer, ask(operation, request, "start", sources, rng));
+      KERF_TRY(answer, ask(operation, request, Stage::start, sources, rng));
       if (answer.planned || answer.known) ++number;
       if (answer.planned) return std::move(answer.planned);
     }
@@ -253,7 +261,7 @@ Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>&
     for (const std::int64_t step : choice->inspirations) request.inspirations.push_back(state_.ancestor(step));
     request.direction = choice->direction;
     request.foresee = foreseen_cell;
-    KERF_TRY(Answer answer, ask(operation, request, "search", sources, rng));
+    KERF_TRY(Answer answer, ask(operation, request, Stage::search, sources, rng));
     if (answer.planned) return std::move(answer.planned);
     if (++attempts[operation.arm()] >= kAttempts)
       offered.erase(offered.begin() + static_cast<std::ptrdiff_t>(choice->operation));
@@ -262,7 +270,7 @@ Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>&
 }
 
 /// The same kernel again, for another purpose.
-Planned Search::variant_of(std::int64_t number, const char* stage, const char* operation, std::string change) const {
+Planned Search::variant_of(std::int64_t number, Stage stage, const char* operation, std::string change) const {
   const Step& old = state_.step(number);
   Planned again{{}, *state_.ancestor(number).candidate};
   Step& step = again.step;
@@ -285,7 +293,7 @@ Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const 
     if (const auto old = state_.step(number).tunables.find(name);
         old != state_.step(number).tunables.end() && old->second != value)
       change += fmt::format(" {} {} -> {}", name, old->second, value);
-  Planned planned = variant_of(number, "tune", "tune", change);
+  Planned planned = variant_of(number, Stage::tune, "tune", change);
   const auto source = with_defaults(planned.step.source, tunables);
   if (!source) return std::optional<Planned>{};
   KERF_TRY(Candidate candidate, parse_candidate(planned.step.name, *source));
@@ -341,14 +349,14 @@ double Search::share_used() const {
 bool Search::time_to_tune() const { return options_.seconds <= 0 || seconds() < 0.9 * options_.seconds; }
 
 Result<bool> Search::tune_when_due() {
-  constexpr int kFewest = 4, kMost = 40;  // looks
+  constexpr int kFewest = 4, kMost = 40;  // quick timings
   if (options_.search != "kerf") return false;
   const auto open = std::find_if(state_.tunings().begin(), state_.tunings().end(),
                                  [](const auto& tuning) { return !tuning.second.finished; });
   std::int64_t parent = 0;
   std::optional<Tuned> tuned;
   if (open != state_.tunings().end()) {
-    parent = open->first;  // interrupted: the looks are known, the verdict is not
+    parent = open->first;  // interrupted: the trials are known, the verdict is not
     tuned = Tuned{open->second.best, {}};
   } else {
     const int done = static_cast<int>(state_.tunings().size());
@@ -362,17 +370,17 @@ Result<bool> Search::tune_when_due() {
       return false;
     parent = best->step;
     Status stored;
-    const OnLook on_look = [&](const Evaluation& look) {
-      Planned planned = variant_of(parent, "tune", "look", "a look at other values");
+    const OnTrial on_trial = [&](const Evaluation& trial) {
+      Planned planned = variant_of(parent, Stage::tune, kTrialOperation, "a quick timing of other values");
       planned.step.number = state_.next_number();
-      planned.step.tunables = look.tunables;
-      planned.step.evaluation = look;
+      planned.step.tunables = trial.tunables;
+      planned.step.evaluation = trial;
       if (stored) stored = take(std::move(planned.step));
     };
-    const int looks = std::clamp(static_cast<int>(options_.tune_share * left), kFewest, kMost);
-    auto found =
-        inputs_.evaluator.tune(candidate, looks, Rng(options_.seed).fork(fmt::format("tune {}", parent)).bits(),
-                               on_look, [&] { return !inputs_.interrupted && stored && time_to_tune(); });
+    const int trials = std::clamp(static_cast<int>(options_.tune_share * left), kFewest, kMost);
+    auto found = inputs_.evaluator.tune(
+        candidate, trials, Rng(options_.seed).fork(fmt::format("tune {}", parent)).bits(), on_trial,
+        [&] { return !inputs_.interrupted && stored && time_to_tune(); }, judge_observer_);
     KERF_TRY_VOID(stored);
     if (inputs_.interrupted) return true;
     if (found) tuned = *std::move(found);
@@ -383,7 +391,7 @@ Result<bool> Search::tune_when_due() {
   if (tuned && !tuned->best.empty()) {
     KERF_TRY(planned, tuned_variant(parent, tuned->best));
   }
-  if (!planned) planned = variant_of(parent, "tune", "tune", "tuning found nothing better");
+  if (!planned) planned = variant_of(parent, Stage::tune, "tune", "tuning found nothing better");
   const bool judged =
       tuned && planned->step.tunables == tuned->verdict.tunables && !tuned->verdict.candidate_id.empty();
   KERF_TRY(std::optional<Step> step, evaluate(*planned, Effort::search, judged ? &tuned->verdict : nullptr));
@@ -414,9 +422,9 @@ bool Search::at_the_floor() const {
          });
 }
 
-SearchProgress Search::progress(const std::string& stage) const {
+SearchProgress Search::progress(std::optional<Stage> stage) const {
   SearchProgress progress;
-  progress.stage = stage;
+  if (stage) progress.stage = stage_name(*stage);
   progress.steps = static_cast<std::int64_t>(state_.steps().size());
   progress.evaluations = state_.evaluations();
   progress.evaluation_limit = options_.evaluations;
@@ -441,7 +449,7 @@ SearchProgress Search::progress(const std::string& stage) const {
 
 }  // namespace
 
-Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& asked, SearchObserver& observer) {
+Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& asked, RunObserver& observer) {
   SearchOptions options = asked;
   if (options.search == "published") options.archive = {1, false};  // one elite a cell, any larger number replaces it
   KERF_TRY(auto policy, make_policy(options.search));
@@ -473,7 +481,7 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& a
   result.interrupted = inputs.interrupted;
   result.stopped = result.interrupted ? kInterrupted : stopped;
   result.best_step = search.state().best_step();
-  result.progress = search.progress("");
+  result.progress = search.progress({});
   KERF_TRY_VOID(inputs.store.set("best_step", std::to_string(result.best_step)));
   KERF_TRY_VOID(inputs.store.set("elapsed_seconds", fmt::format("{:.3f}", result.progress.seconds)));
   if (!result.interrupted) {

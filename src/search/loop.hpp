@@ -9,9 +9,9 @@
 #include "archive/archive.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "model/event.hpp"
 #include "propose/proposer.hpp"
 #include "search/evaluator.hpp"
-#include "search/progress.hpp"
 #include "store/run_store.hpp"
 
 namespace kerf {
@@ -50,6 +50,6 @@ struct SearchResult {
 
 /// Continues where the store's steps end; everything is rebuilt from them, so a run that was killed goes on as if
 /// nothing had happened. Every step is in the store before it is reported.
-Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& options, SearchObserver& observer);
+Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& options, RunObserver& observer);
 
 }  // namespace kerf

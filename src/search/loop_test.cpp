@@ -18,14 +18,15 @@ using landscape::ScriptedProposer;
 namespace fs = std::filesystem;
 
 /// Checks that every step is in the store before it is reported.
-class Watcher final : public SearchObserver {
+class Watcher final : public RunObserver {
  public:
   explicit Watcher(RunStore& store) : store_(store) {}
   std::vector<Step> reported;
   SearchProgress last;
-  void on_candidate(const Step&, const SearchProgress&) override {}
-  void on_note(const std::string&) override {}
-  void on_step(const Step& step, const SearchProgress& progress) override {
+  void on_event(const RunEvent& event) override {
+    const auto* finished = std::get_if<StepFinished>(&event);
+    if (finished == nullptr) return;
+    const auto& [step, progress] = *finished;
     const auto stored = store_.step(step.number);
     ASSERT_TRUE(stored) << "step " << step.number << " was reported before it was stored";
     EXPECT_EQ(stored->decision, step.decision);
@@ -52,7 +53,7 @@ class LoopTest : public testing::Test {
   SearchResult run(const std::string& name) {
     const fs::path folder = root_ / name;
     const bool known = fs::exists(folder);
-    auto store = (known ? RunStore::open(folder, RunStore::Access::write) : RunStore::create(folder)).value();
+    auto store = (known ? open_run_store(folder, RunStore::Access::write) : create_run_store(folder)).value();
     Watcher watcher(*store);
     auto result = optimize({{&proposer}, evaluator, *store, clock, interrupted}, options, watcher);
     error = result ? "" : result.error().message;
@@ -60,7 +61,7 @@ class LoopTest : public testing::Test {
     return result ? *result : SearchResult{};
   }
   std::vector<Step> steps(const std::string& name) {
-    return RunStore::open(root_ / name, RunStore::Access::read).value()->steps().value();
+    return open_run_store(root_ / name, RunStore::Access::read).value()->steps().value();
   }
 
   fs::path root_;
@@ -82,7 +83,7 @@ TEST_F(LoopTest, ClimbsToTheSummitAndConfirmsIt) {
   const auto all = steps("a");
   EXPECT_EQ(all.size(), 150u + static_cast<std::size_t>(progress.duplicates) + 3u);
   const Step& best = all.at(static_cast<std::size_t>(result.best_step - 1));
-  EXPECT_EQ(best.stage, "final");
+  EXPECT_EQ(best.stage, Stage::final);
   EXPECT_GT(landscape::speedup(landscape::point_of(best.genome)), 11.5);
   EXPECT_EQ(result.stopped, "the budget of 150 evaluations is used up");
 }
@@ -98,13 +99,13 @@ TEST_F(LoopTest, WhatComesNearTheBestIsTimedAgainstIt) {
     const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
     if (measurement == nullptr || !measurement->comparison) continue;
     ++comparisons;
-    finals += step.stage == "final" ? 1 : 0;
+    finals += step.stage == Stage::final ? 1 : 0;
     const PairedComparison& comparison = *measurement->comparison;
     ASSERT_LT(comparison.step, step.number);
     const Step& compared_with = all.at(static_cast<std::size_t>(comparison.step - 1));
     EXPECT_DOUBLE_EQ(comparison.its_speedup, std::exp(fitness_of(compared_with.evaluation).log_speedup))
         << "what the search held it for";
-    EXPECT_EQ(compared_with.stage == "final", step.stage == "final") << "finals are on other data";
+    EXPECT_EQ(compared_with.stage == Stage::final, step.stage == Stage::final) << "finals are on other data";
   }
   EXPECT_EQ(comparisons, evaluator.comparisons);
   EXPECT_GT(comparisons, 5);
@@ -129,7 +130,7 @@ TEST_F(LoopTest, ThePublishedSearchTakesSpeedupsAsTheyCome) {
 }
 
 TEST_F(LoopTest, AKernelThatFailsInAComparisonIsRefused) {
-  evaluator.Comparison_outcome = [](const Point& p) -> std::optional<Outcome> {
+  evaluator.comparison_outcome = [](const Point& p) -> std::optional<Outcome> {
     if (p.family != 2) return std::nullopt;
     return WrongResult{"values", "another answer this time", std::nullopt};
   };
@@ -151,9 +152,9 @@ TEST_F(LoopTest, TriesTheFirstGuessesFirstAndNumbersStepsWithoutGaps) {
   run("a");
   const auto all = steps("a");
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].number, static_cast<std::int64_t>(i) + 1);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].stage, "start");
-  EXPECT_EQ(all[3].stage, "search");
-  EXPECT_EQ(all.back().stage, "final");
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].stage, Stage::start);
+  EXPECT_EQ(all[3].stage, Stage::search);
+  EXPECT_EQ(all.back().stage, Stage::final);
 }
 
 TEST_F(LoopTest, EvaluatesNoProgramTwice) {
@@ -169,7 +170,7 @@ TEST_F(LoopTest, RecordsButDoesNotEvaluateKnownCode) {
   std::set<std::string> codes;
   int duplicates = 0;
   for (const Step& step : steps("a")) {
-    if (step.stage == "final") continue;
+    if (step.stage == Stage::final) continue;
     const Point p = landscape::point_of(step.genome);
     const bool fresh = codes.insert(evaluator.code(p)).second;
     EXPECT_EQ(is_duplicate(step), !fresh) << step.number;
@@ -258,8 +259,8 @@ TEST_F(LoopTest, StopsWhenTheSpaceIsExhausted) {
       return std::optional(Proposal{landscape::kernel({1, 1, 0}), "1 1 0", {}, ""});
     }
   } one;
-  auto store = RunStore::create(root_ / "one").value();
-  NullSearchObserver silent;
+  auto store = create_run_store(root_ / "one").value();
+  NullRunObserver silent;
   const auto result = optimize({{&one}, evaluator, *store, clock, interrupted}, options, silent);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->stopped, "nothing new is left to try");
@@ -269,21 +270,21 @@ TEST_F(LoopTest, StopsWhenTheSpaceIsExhausted) {
 TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
   // While searching, one point looks far better than it is; timed in turn, the finalists can be told apart.
   evaluator.noise = 0.3;
-  evaluator.Comparison_noise = 0;
+  evaluator.comparison_noise = 0;
   options.evaluations = 60;
   const SearchResult result = run("a");
   const auto all = steps("a");
   double best = 0;
   for (const Step& step : all)
-    if (step.stage == "final") best = std::max(best, fitness_of(step.evaluation).log_speedup);
+    if (step.stage == Stage::final) best = std::max(best, fitness_of(step.evaluation).log_speedup);
   const Step& chosen = all.at(static_cast<std::size_t>(result.best_step - 1));
-  EXPECT_EQ(chosen.stage, "final");
+  EXPECT_EQ(chosen.stage, Stage::final);
   EXPECT_EQ(fitness_of(chosen.evaluation).log_speedup, best);
 }
 
 TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
   // Timed in turn, the finalists cannot be told apart.
-  evaluator.Comparison_noise = 0.5;
+  evaluator.comparison_noise = 0.5;
   options.evaluations = 60;
   int ahead = 0;  // finalists whose figure is larger than the first one's
   for (int seed = 1; seed <= 8; ++seed) {
@@ -291,7 +292,8 @@ TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
     const std::string name = std::to_string(seed);
     const SearchResult result = run(name);
     const auto all = steps(name);
-    const auto first = std::find_if(all.begin(), all.end(), [](const Step& step) { return step.stage == "final"; });
+    const auto first =
+        std::find_if(all.begin(), all.end(), [](const Step& step) { return step.stage == Stage::final; });
     ASSERT_NE(first, all.end());
     const bool undecided = std::all_of(first + 1, all.end(), [](const Step& step) {
       const auto& comparison = std::get<Measurement>(step.evaluation.outcome).comparison;
@@ -345,17 +347,17 @@ TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
   options.evaluations = 80;
   options.tunings = 2;
   run("a");
-  EXPECT_GT(evaluator.looked, 15);
+  EXPECT_GT(evaluator.trials_timed, 15);
   int looks = 0, verdicts = 0;
   for (const Step& step : steps("a")) {
-    if (step.stage != "tune") continue;
-    (step.operation == "look" ? looks : verdicts) += 1;
+    if (step.stage != Stage::tune) continue;
+    (step.operation == kTrialOperation ? looks : verdicts) += 1;
     EXPECT_EQ(step.parents.size(), 1u);
-    if (step.operation == "look") {
+    if (step.operation == kTrialOperation) {
       EXPECT_TRUE(step.cell.empty()) << "a look is no verdict";
     }
   }
-  EXPECT_EQ(looks, evaluator.looked);
+  EXPECT_EQ(looks, evaluator.trials_timed);
   EXPECT_EQ(verdicts, 2);
   EXPECT_EQ(progress.evaluations, 80) << "looks count";
 }
@@ -366,27 +368,27 @@ TEST_F(LoopTest, TuningEndsBeforeTheTimeDoes) {
   options.tunings = 1;
   evaluator.before = [&] { clock.time += std::chrono::seconds(1); };
   run("a");
-  EXPECT_GT(evaluator.looked, 3);
-  EXPECT_LT(evaluator.looked, 25) << "a look takes a second";
+  EXPECT_GT(evaluator.trials_timed, 3);
+  EXPECT_LT(evaluator.trials_timed, 25) << "a look takes a second";
 }
 
 TEST_F(LoopTest, EndsATuningThatWasInterrupted) {
   options.evaluations = 60;
   options.tunings = 1;
   evaluator.before = [&] {
-    if (evaluator.looked == 5) interrupted = true;
+    if (evaluator.trials_timed == 5) interrupted = true;
   };
   EXPECT_TRUE(run("a").interrupted);
   const auto before = steps("a");
-  ASSERT_EQ(before.back().operation, "look");
+  ASSERT_EQ(before.back().operation, kTrialOperation);
   interrupted = false;
   evaluator.before = nullptr;
-  const int looked = evaluator.looked;
+  const int looked = evaluator.trials_timed;
   EXPECT_FALSE(run("a").interrupted);
-  EXPECT_EQ(evaluator.looked, looked) << "no look is repeated";
+  EXPECT_EQ(evaluator.trials_timed, looked) << "no look is repeated";
   const auto after = steps("a");
   const Step& next = after.at(before.size());
-  EXPECT_EQ(next.stage, "tune");
+  EXPECT_EQ(next.stage, Stage::tune);
   EXPECT_EQ(next.operation, "tune");
 }
 

@@ -41,7 +41,7 @@ class KerfPolicy final : public Policy {
           shape && shape->speed_of_light)
         bound_[step.number] = shape->speed_of_light->bound;
     if (!step.cell.empty()) cell_[step.number] = step.cell;
-    if (step.stage != "search") return;
+    if (step.stage != Stage::search) return;
     double gain = 0;
     if (is_measured(step)) {
       const auto over = observed.parent_log_speedup ? observed.parent_log_speedup : observed.best_log_speedup;
@@ -85,7 +85,7 @@ class PublishedPolicy final : public Policy {
  public:
   void observe(const Observed& observed) override {
     const Step& step = observed.step;
-    if (!is_measured(step) || step.stage == "final") return;
+    if (!is_measured(step) || step.stage == Stage::final) return;
     place(current_, {step.number, step.cell, std::exp(log_speedup(step))});
     if (++inserts_ % kRotation != 0) return;
     migrate();

@@ -97,7 +97,7 @@ TEST_P(EveryPolicy, AsksOnlyForWhatIsPossible) {
     }
     Step step;
     step.number = members + 1;
-    step.stage = "search";
+    step.stage = Stage::search;
     step.operation = "parameter";
     step.cell = {members, 0, 0};
     step.evaluation = evaluation;

@@ -23,8 +23,6 @@ std::string standing_of(const Measurement& measurement) {
 
 }  // namespace
 
-bool is_duplicate(const Step& step) { return outcome_gate(step.evaluation.outcome) == "duplicate"; }
-
 SearchState::SearchState(std::unique_ptr<Policy> policy, const ArchiveOptions& archive)
     : policy_(std::move(policy)), archive_(archive) {}
 
@@ -35,15 +33,15 @@ Decision SearchState::observe(Step& step) {
   if (candidate && candidate->target.empty()) candidate->target = step.evaluation.target;
   candidates_.push_back(candidate ? *std::move(candidate) : Candidate{});
   Decision decision;
-  if (step.stage == "final") {
+  if (step.stage == Stage::final) {
     if (!step.parents.empty()) confirmations_[step.parents.front()] = step.number;
     decision.kept = measured;
     decision.sentence = measured ? standing_of(std::get<Measurement>(step.evaluation.outcome))
                                  : "did not stand: " + outcome_message(step.evaluation.outcome);
-  } else if (step.stage == "tune" && step.operation == "look") {
-    observe_look(step);
-    decision.sentence =
-        measured ? "a short look, not a verdict" : "refused at a look: " + outcome_message(step.evaluation.outcome);
+  } else if (is_trial(step)) {
+    observe_trial(step);
+    decision.sentence = measured ? "a quick timing, not a verdict"
+                                 : "refused in a quick timing: " + outcome_message(step.evaluation.outcome);
   } else {
     const double seconds = step.seconds - this->seconds();
     const Elite* best = archive_.best();
@@ -57,8 +55,8 @@ Decision SearchState::observe(Step& step) {
     policy_->observe({step, decision, parent, best_before, seconds});
     sources_.insert(source_identity(candidates_.back(), step.tunables));
     if (const std::string code = code_of(step.descriptors); !code.empty()) codes_.emplace(code, step.number);
-    if (step.stage == "start") ++starts_;
-    if (step.stage == "tune" && !step.parents.empty()) tunings_[step.parents.front()].finished = true;
+    if (step.stage == Stage::start) ++starts_;
+    if (step.stage == Stage::tune && !step.parents.empty()) tunings_[step.parents.front()].finished = true;
     if (is_duplicate(step)) {
       ++duplicates_;
     } else {
@@ -75,10 +73,10 @@ Decision SearchState::observe(Step& step) {
   return decision;
 }
 
-void SearchState::observe_look(const Step& step) {
+void SearchState::observe_trial(const Step& step) {
   ++evaluations_;
   Tuning& tuning = tunings_[step.parents.empty() ? 0 : step.parents.front()];
-  ++tuning.looks;
+  ++tuning.trials;
   const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
   if (measurement == nullptr) ++failures_;
   if (measurement == nullptr || measurement->shapes.empty()) return;

@@ -18,14 +18,11 @@
 
 namespace kerf {
 
-/// True for steps that were not evaluated because their compiled code was known.
-bool is_duplicate(const Step& step);
-
-/// Looks at the values of one step's tunables.
+/// Quick timings of values of one step's tunables.
 struct Tuning {
-  int looks = 0;
+  int trials = 0;
   bool finished = false;  ///< its best was judged
-  Bindings best;          ///< of the looks so far
+  Bindings best;          ///< of the trials so far
   double best_log_us = 0;
 };
 
@@ -78,7 +75,7 @@ class SearchState {
   std::set<std::string> sources_;
   std::map<std::string, std::int64_t> codes_;
   std::map<std::int64_t, std::int64_t> confirmations_;  // step to its confirmation
-  void observe_look(const Step& step);
+  void observe_trial(const Step& step);
   std::map<std::int64_t, Tuning> tunings_;
   int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, since_improvement_ = 0;
 };

@@ -38,17 +38,11 @@ Status migrate(Database& database, std::string_view where) {
   return {};
 }
 
-Status check_schema(Database& database, std::string_view where) {
+Result<std::int64_t> readable_schema(Database& database, std::string_view where) {
   KERF_TRY(const auto version, database.integer("PRAGMA user_version"));
   KERF_TRY_VOID(refuse_newer(version, where));
   if (version == 0) return fail(Errc::invalid_input, fmt::format("{} is empty: the run never began", where));
-  if (version < kStoreSchema)
-    return fail(
-        Errc::invalid_input,
-        fmt::format("{} was written by an older kerf (schema {} of {}); 'kerf optimize --resume' brings it up to "
-                    "date",
-                    where, version, kStoreSchema));
-  return {};
+  return version;
 }
 
 }  // namespace kerf::store

@@ -1,5 +1,5 @@
 #pragma once
-// A run's memory: every step that was reported, in order, in SQLite (WAL). Whatever is here survives kill -9.
+// A run on disk: every step that was reported, in order. Whatever is here survives kill -9.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,50 +10,29 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "ir/dim.hpp"
-#include "model/evaluation.hpp"
+#include "model/event.hpp"
+#include "model/step.hpp"
 
 namespace kerf {
 
-inline constexpr int kStoreSchema = 1;  ///< PRAGMA user_version; one numbered migration per version
+inline constexpr int kStoreSchema = 2;  ///< PRAGMA user_version; one numbered migration per version
 
-/// One evaluated (or skipped) proposal. Everything needed to replay the archive without evaluating again.
-struct Step {
-  std::int64_t number = 0;            ///< 1, 2, 3, ... without gaps
-  std::string stage;                  ///< "start", "search", "tune", "final"; stored
-  std::string proposer, operation;    ///< "builtin", "parameter"
-  std::string change;                 ///< for people
-  std::vector<std::int64_t> parents;  ///< steps
-  std::string name;                   ///< the candidate's label
-  std::string source;                 ///< the whole candidate file
-  std::string genome;
-  Bindings tunables;      ///< as evaluated
-  std::string direction;  ///< what was asked for: "memory+1"; "" for none
-  Evaluation evaluation;
-  std::vector<int> cell;    ///< empty when it was not measured
-  std::string descriptors;  ///< JSON: what was seen in the compiled code
-  std::string decision;     ///< why it was kept or not, one sentence
-  bool kept = false;        ///< entered the archive
-  double seconds = 0;       ///< run time at which it was reported, without pauses between resumes
-};
-
-/// The folder runs/<task>-<target>-<time>/ with `kerf.db`, `events.jsonl` and `run.toml`. One process at a time:
-/// `create` and `open` for writing take a lock and refuse a second one clearly. Not thread-safe.
+/// What a run keeps. Not thread-safe. One implementation per database: SQLite here; knowledge that outlives a run
+/// (memory, skills, prompts) gets interfaces of its own beside this one, over the same `Database` and migrations.
 class RunStore {
  public:
   enum class Access { read, write };
+  virtual ~RunStore() = default;
 
-  /// A new run; the folder may exist when it is empty.
-  static Result<std::unique_ptr<RunStore>> create(const std::filesystem::path& folder);
-  /// An existing run. Reading works beside a writer. Opening for writing brings events.jsonl into step with the
-  /// database.
-  static Result<std::unique_ptr<RunStore>> open(const std::filesystem::path& folder, Access access);
-  ~RunStore();
-
-  /// Commits the step durably, then appends its line to events.jsonl. The caller reports it to people only afterwards.
-  Status append(const Step& step);
-  Result<std::vector<Step>> steps() const;
-  Result<Step> step(std::int64_t number) const;
+  /// Keeps the events that a run is made of: a StepFinished adds its step and its line of events.jsonl in one commit, a
+  /// RunMark its line. Durable when it returns; viewers are told only afterwards. Other events are not kept.
+  virtual Status record(const RunEvent& event) = 0;
+  Status append(const Step& step) { return record(StepFinished{step, {}}); }
+  Status note(const std::string& kind, const std::map<std::string, std::string>& details) {
+    return record(RunMark{kind, details});
+  }
+  virtual Result<std::vector<Step>> steps() const = 0;
+  virtual Result<Step> step(std::int64_t number) const = 0;
 
   /// Small facts by name. Setting one is durable. Readers (show, report, export, prove) know these:
   ///   task         the task's name              task_source  text of its .toml file
@@ -63,19 +42,18 @@ class RunStore {
   ///   peaks        JSON {"copy": bytes/s, "fma_f32": FLOP/s, ...}; absent without calibration
   ///   best_step    the winner so far            finished     why the run ended; absent while it can go on
   ///   elapsed_seconds
-  Status set(const std::string& key, const std::string& value);
-  Result<std::optional<std::string>> get(const std::string& key) const;
-  Result<std::map<std::string, std::string>> facts() const;  ///< all of them
+  virtual Status set(const std::string& key, const std::string& value) = 0;
+  virtual Result<std::map<std::string, std::string>> facts() const = 0;  ///< all of them
+  Result<std::optional<std::string>> get(const std::string& key) const;  ///< one of them
 
-  /// A line of events.jsonl that is not a step ("started", "resumed", "stopped: patience").
-  Status note(const std::string& kind, const std::map<std::string, std::string>& details);
-
-  const std::filesystem::path& folder() const;
-
- private:
-  struct Impl;
-  explicit RunStore(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  virtual const std::filesystem::path& folder() const = 0;
 };
+
+/// A new run in the folder runs/<task>-<target>-<time>/ with `kerf.db` (SQLite, write-ahead log) and `events.jsonl`;
+/// the folder may exist when it is empty. One process writes at a time: a second one is refused clearly.
+Result<std::unique_ptr<RunStore>> create_run_store(const std::filesystem::path& folder);
+
+/// An existing run. Reading works beside a writer. Opening for writing brings events.jsonl into step with the database.
+Result<std::unique_ptr<RunStore>> open_run_store(const std::filesystem::path& folder, RunStore::Access access);
 
 }  // namespace kerf

@@ -38,7 +38,7 @@ class RunStoreTest : public testing::Test {
 Step make_step(std::int64_t number) {
   Step step;
   step.number = number;
-  step.stage = "search";
+  step.stage = Stage::search;
   step.proposer = "builtin";
   step.operation = "parameter";
   step.change = "g0 BLOCK 128 -> 256";
@@ -48,6 +48,8 @@ Step make_step(std::int64_t number) {
   step.genome = R"({"form":0})";
   step.tunables = {{"BLOCK", 256}, {"VEC", 4}};
   step.direction = "memory+1";
+  step.asked = {3, number - 1, {7, 9}, {4}, ~std::uint64_t{0} - 1};
+  step.provenance = {"some-model", "prompt-4", {"skill 1", "experience 2"}, 1200, 300, 0.25, 12.5};
   step.evaluation.task = "matmul";
   step.evaluation.target = "cpu";
   step.evaluation.candidate = step.name;
@@ -67,14 +69,14 @@ Step make_step(std::int64_t number) {
 
 TEST_F(RunStoreTest, GivesBackEveryFieldOfAStep) {
   {
-    auto store = RunStore::create(folder_).value();
+    auto store = create_run_store(folder_).value();
     ASSERT_TRUE(store->append(make_step(1)));
     Step step = make_step(2);
     step.parents = {1, 1};
     step.kept = false;
     ASSERT_TRUE(store->append(step));
   }
-  auto store = RunStore::open(folder_, Access::read).value();
+  auto store = open_run_store(folder_, Access::read).value();
   const auto steps = store->steps().value();
   ASSERT_EQ(steps.size(), 2u);
   const Step want = make_step(2);
@@ -90,6 +92,8 @@ TEST_F(RunStoreTest, GivesBackEveryFieldOfAStep) {
   EXPECT_EQ(got.genome, want.genome);
   EXPECT_EQ(got.tunables, want.tunables);
   EXPECT_EQ(got.direction, want.direction);
+  EXPECT_EQ(got.asked, want.asked);
+  EXPECT_EQ(got.provenance, want.provenance);
   EXPECT_EQ(to_json(got.evaluation), to_json(want.evaluation));
   EXPECT_EQ(got.cell, want.cell);
   EXPECT_EQ(got.descriptors, want.descriptors);
@@ -101,7 +105,7 @@ TEST_F(RunStoreTest, GivesBackEveryFieldOfAStep) {
 }
 
 TEST_F(RunStoreTest, AStepThatDoesNotExistIsRefusedWithTheRange) {
-  auto store = RunStore::create(folder_).value();
+  auto store = create_run_store(folder_).value();
   EXPECT_NE(store->step(1).error().message.find("no steps yet"), std::string::npos);
   ASSERT_TRUE(store->append(make_step(1)));
   const auto error = store->step(9).error();
@@ -111,13 +115,13 @@ TEST_F(RunStoreTest, AStepThatDoesNotExistIsRefusedWithTheRange) {
 
 TEST_F(RunStoreTest, FactsAreReplacedAndSurvive) {
   {
-    auto store = RunStore::create(folder_).value();
+    auto store = create_run_store(folder_).value();
     EXPECT_EQ(store->get("task").value(), std::nullopt);
     ASSERT_TRUE(store->set("task", "matmul"));
     ASSERT_TRUE(store->set("task", "softmax"));
     ASSERT_TRUE(store->set("empty", ""));
   }
-  auto store = RunStore::open(folder_, Access::write).value();
+  auto store = open_run_store(folder_, Access::write).value();
   EXPECT_EQ(store->get("task").value(), "softmax");
   EXPECT_EQ(store->get("empty").value(), "");
   EXPECT_EQ(store->facts().value(), (std::map<std::string, std::string>{{"task", "softmax"}, {"empty", ""}}));
@@ -125,7 +129,7 @@ TEST_F(RunStoreTest, FactsAreReplacedAndSurvive) {
 
 TEST_F(RunStoreTest, BytesThatAreNotTextComeBackUnchanged) {
   const std::string bytes("\xff\xfe\0 half \xe2\x82", 11);
-  auto store = RunStore::create(folder_).value();
+  auto store = create_run_store(folder_).value();
   Step step = make_step(1);
   step.source = bytes;
   step.name = bytes;
@@ -148,19 +152,19 @@ TEST_F(RunStoreTest, BytesThatAreNotTextComeBackUnchanged) {
 }
 
 TEST_F(RunStoreTest, ASecondWriterIsRefusedByTheNameOfTheFirst) {
-  auto store = RunStore::create(folder_).value();
-  const auto second = RunStore::open(folder_, Access::write);
+  auto store = create_run_store(folder_).value();
+  const auto second = open_run_store(folder_, Access::write);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Errc::invalid_input);
   EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos);
-  EXPECT_FALSE(RunStore::create(folder_));
+  EXPECT_FALSE(create_run_store(folder_));
   store.reset();
-  EXPECT_TRUE(RunStore::open(folder_, Access::write));
+  EXPECT_TRUE(open_run_store(folder_, Access::write));
 }
 
 TEST_F(RunStoreTest, ReadersSeeWhatAWriterAppends) {
-  auto writer = RunStore::create(folder_).value();
-  auto reader = RunStore::open(folder_, Access::read).value();
+  auto writer = create_run_store(folder_).value();
+  auto reader = open_run_store(folder_, Access::read).value();
   EXPECT_EQ(reader->steps().value().size(), 0u);
   for (int i = 1; i <= 50; ++i) {
     ASSERT_TRUE(writer->append(make_step(i)));
@@ -171,7 +175,7 @@ TEST_F(RunStoreTest, ReadersSeeWhatAWriterAppends) {
 TEST_F(RunStoreTest, AFolderWithOtherThingsIsNotTaken) {
   fs::create_directories(folder_);
   std::ofstream(folder_ / "thesis.tex") << "x";
-  const auto store = RunStore::create(folder_);
+  const auto store = create_run_store(folder_);
   ASSERT_FALSE(store);
   EXPECT_NE(store.error().message.find("thesis.tex"), std::string::npos);
 }
@@ -180,37 +184,59 @@ TEST_F(RunStoreTest, AnEmptyFolderAndACreationCutShortAreTaken) {
   fs::create_directories(folder_);
   std::ofstream(folder_ / "kerf.db");
   std::ofstream(folder_ / "kerf.lock") << "1\n";
-  auto store = RunStore::create(folder_);
+  auto store = create_run_store(folder_);
   ASSERT_TRUE(store) << store.error().message;
   ASSERT_TRUE((*store)->append(make_step(1)));
   store->reset();
-  EXPECT_NE(RunStore::create(folder_).error().message.find("--resume"), std::string::npos);
+  EXPECT_NE(create_run_store(folder_).error().message.find("--resume"), std::string::npos);
 }
 
 TEST_F(RunStoreTest, SomethingElseThanARunIsRefused) {
-  EXPECT_EQ(RunStore::open(folder_, Access::read).error().code, Errc::not_found);
+  EXPECT_EQ(open_run_store(folder_, Access::read).error().code, Errc::not_found);
   fs::create_directories(folder_);
   std::ofstream(folder_ / "kerf.db") << std::string(5000, 'x');
-  EXPECT_FALSE(RunStore::open(folder_, Access::read));
-  EXPECT_FALSE(RunStore::open(folder_, Access::write));
+  EXPECT_FALSE(open_run_store(folder_, Access::read));
+  EXPECT_FALSE(open_run_store(folder_, Access::write));
 }
 
 TEST_F(RunStoreTest, ADatabaseOfANewerSchemaIsRefused) {
-  RunStore::create(folder_).value();
+  create_run_store(folder_).value();
   {
     auto database = store::Database::open(folder_ / "kerf.db", store::Database::Mode::write).value();
     ASSERT_TRUE(database.execute("PRAGMA user_version = 99"));
   }
   for (const auto access : {Access::read, Access::write}) {
-    const auto store = RunStore::open(folder_, access);
+    const auto store = open_run_store(folder_, access);
     ASSERT_FALSE(store);
     EXPECT_NE(store.error().message.find("newer kerf (schema 99"), std::string::npos);
   }
 }
 
+TEST_F(RunStoreTest, RunsOfTheFirstSchemaCanBeReadAndContinued) {
+  {
+    auto store = create_run_store(folder_).value();
+    Step step = make_step(1);
+    step.stage = Stage::tune;
+    step.operation = "look";  // what quick timings were called
+    ASSERT_TRUE(store->append(step));
+  }
+  {
+    auto database = store::Database::open(folder_ / "kerf.db", store::Database::Mode::write).value();
+    ASSERT_TRUE(database.execute("ALTER TABLE steps DROP COLUMN asked; ALTER TABLE steps DROP COLUMN provenance;"
+                                 "PRAGMA user_version = 1"));
+  }
+  const Step old = open_run_store(folder_, Access::read).value()->step(1).value();
+  EXPECT_TRUE(is_trial(old));
+  EXPECT_EQ(old.asked, Asked{});
+  auto store = open_run_store(folder_, Access::write).value();
+  ASSERT_TRUE(store->append(make_step(2)));
+  EXPECT_EQ(store->step(1).value().provenance, Provenance{});
+  EXPECT_EQ(store->step(2).value().provenance, make_step(2).provenance);
+}
+
 TEST_F(RunStoreTest, ATornMissingOrForeignEventLineIsRepaired) {
   {
-    auto store = RunStore::create(folder_).value();
+    auto store = create_run_store(folder_).value();
     ASSERT_TRUE(store->note("started", {{"seed", "1"}}));
     for (int i = 1; i <= 3; ++i) ASSERT_TRUE(store->append(make_step(i)));
   }
@@ -218,7 +244,7 @@ TEST_F(RunStoreTest, ATornMissingOrForeignEventLineIsRepaired) {
   ASSERT_EQ(split(whole, '\n').size(), 5u);
   const auto reopened = [&](const std::string& text) {
     std::ofstream(folder_ / "events.jsonl", std::ios::trunc) << text;
-    EXPECT_TRUE(RunStore::open(folder_, Access::write));
+    EXPECT_TRUE(open_run_store(folder_, Access::write));
     return events();
   };
   for (const std::size_t size :
@@ -229,18 +255,18 @@ TEST_F(RunStoreTest, ATornMissingOrForeignEventLineIsRepaired) {
   EXPECT_EQ(reopened("something else\n"), whole);
   EXPECT_EQ(read_file(folder_ / "events.jsonl.damaged").value(), "something else\n");
   fs::remove(folder_ / "events.jsonl");
-  EXPECT_TRUE(RunStore::open(folder_, Access::read));
+  EXPECT_TRUE(open_run_store(folder_, Access::read));
   EXPECT_FALSE(fs::exists(folder_ / "events.jsonl"));  // readers change nothing
 }
 
 TEST_F(RunStoreTest, ARunInAFolderNobodyMayWriteToCanBeRead) {
-  ASSERT_TRUE(RunStore::create(folder_).value()->append(make_step(1)));
+  ASSERT_TRUE(create_run_store(folder_).value()->append(make_step(1)));
   ::chmod(root_.c_str(), 0755);
   ::chmod(folder_.c_str(), 0555);
   const pid_t child = ::fork();
   if (child == 0) {
     if (::getuid() == 0 && ::seteuid(65534) != 0) ::_exit(3);
-    const auto store = RunStore::open(folder_, Access::read);
+    const auto store = open_run_store(folder_, Access::read);
     if (!store) std::fprintf(stderr, "%s\n", store.error().message.c_str());
     ::_exit(store && (*store)->steps() && (*store)->steps()->size() == 1 ? 0 : 4);
   }
@@ -254,7 +280,7 @@ TEST_F(RunStoreTest, ARunInAFolderNobodyMayWriteToCanBeRead) {
 pid_t start_writer(const fs::path& folder, int report) {
   const pid_t child = ::fork();
   if (child != 0) return child;
-  auto opened = fs::exists(folder / "kerf.db") ? RunStore::open(folder, Access::write) : RunStore::create(folder);
+  auto opened = fs::exists(folder / "kerf.db") ? open_run_store(folder, Access::write) : create_run_store(folder);
   if (!opened) ::_exit(1);
   auto steps = (*opened)->steps();
   if (!steps) ::_exit(2);
@@ -286,7 +312,7 @@ TEST_F(RunStoreTest, NothingReportedIsLostWhenTheWriterIsKilledAtAnyMoment) {
     }
     ::close(ends[0]);
     if (!fs::exists(folder_ / "kerf.db")) continue;
-    auto store = RunStore::open(folder_, Access::write);
+    auto store = open_run_store(folder_, Access::write);
     ASSERT_TRUE(store) << store.error().message;
     const auto steps = (*store)->steps().value();
     ASSERT_GE(static_cast<std::int64_t>(steps.size()), reported);

@@ -143,7 +143,7 @@ class KillTest : public testing::Test {
             "--set",    "search.finalists=1",           "--set",   "search.patience=0"};
   }
   static bool stored(const std::string& key, const fs::path& run) {
-    const auto store = RunStore::open(run, RunStore::Access::read);
+    const auto store = open_run_store(run, RunStore::Access::read);
     if (!store) return false;
     const auto value = (*store)->get(key);
     return value && value->has_value();
@@ -154,7 +154,7 @@ class KillTest : public testing::Test {
 
 /// The journal of a finished run against everything that was printed on the way.
 void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, std::string>& reported) {
-  const auto store = RunStore::open(run, RunStore::Access::read);
+  const auto store = open_run_store(run, RunStore::Access::read);
   ASSERT_TRUE(store) << store.error().message;
   const auto steps = (*store)->steps();
   ASSERT_TRUE(steps) << steps.error().message;
@@ -163,9 +163,9 @@ void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, st
   for (std::size_t i = 0; i < steps->size(); ++i) {
     const Step& step = (*steps)[i];
     EXPECT_EQ(step.number, static_cast<std::int64_t>(i) + 1) << "a gap or a repeat";
-    if (step.stage == "final" || is_duplicate(step)) continue;
+    if (step.stage == Stage::final || is_duplicate(step)) continue;
     ++evaluations;
-    if (step.stage == "tune") {
+    if (step.stage == Stage::tune) {
       ++looks;
       continue;  // several looks at the same values are in order
     }

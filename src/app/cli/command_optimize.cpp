@@ -54,21 +54,20 @@ std::string extension_of(const std::string& target) {
 }
 
 /// Also keeps best.<ext> up to date, so that an interrupted run has it too.
-class Keeper final : public SearchObserver {
+class Keeper final : public RunObserver {
  public:
-  Keeper(SearchObserver& next, fs::path file, RunStore& store) : next_(next), file_(std::move(file)), store_(store) {}
-  void on_candidate(const Step& step, const SearchProgress& progress) override { next_.on_candidate(step, progress); }
-  void on_note(const std::string& text) override { next_.on_note(text); }
-  void on_step(const Step& step, const SearchProgress& progress) override {
-    if (progress.best_step == step.number) {
-      (void)write_file_atomic(file_, step.source);  // a copy for people; the store has it
-      (void)store_.set("best_step", std::to_string(step.number));
+  Keeper(RunObserver& next, fs::path file, RunStore& store) : next_(next), file_(std::move(file)), store_(store) {}
+  void on_event(const RunEvent& event) override {
+    if (const auto* finished = std::get_if<StepFinished>(&event);
+        finished != nullptr && finished->progress.best_step == finished->step.number) {
+      (void)write_file_atomic(file_, finished->step.source);  // a copy for people; the store has it
+      (void)store_.set("best_step", std::to_string(finished->step.number));
     }
-    next_.on_step(step, progress);
+    next_.on_event(event);
   }
 
  private:
-  SearchObserver& next_;
+  RunObserver& next_;
   fs::path file_;
   RunStore& store_;
 };
@@ -123,17 +122,15 @@ Result<Outcomes> search(Run& run, const OptimizeOptions& options, const Environm
   KERF_TRY(auto references, first_references(*run.store));
 
   const InterruptGuard guard;
-  NullObserver silent_judge;
-  NullSearchObserver silent;
+  NullRunObserver silent;
   std::optional<SearchView> view;
   if (!options.json)
     view.emplace(console,
                  fmt::format("{} on {} ({}), {}", printable(run.task.name), target.name, printable(facts.name),
                              run.store->folder().string()),
                  environment.err_is_terminal);
-  JudgeEvaluator evaluator(run.task, tools, judge, std::move(references),
-                           view ? static_cast<Observer&>(*view) : silent_judge);
-  Keeper keeper(view ? static_cast<SearchObserver&>(*view) : silent,
+  JudgeEvaluator evaluator(run.task, tools, judge, std::move(references));
+  Keeper keeper(view ? static_cast<RunObserver&>(*view) : silent,
                 run.store->folder() / ("best" + extension_of(target.name)), *run.store);
   KERF_TRY(SearchResult result,
            kerf::optimize({{builtin.get()}, evaluator, *run.store, clock, g_interrupted}, search, keeper));

@@ -111,8 +111,8 @@ TEST(SearchView, RedrawsOnlyOnTerminals) {
       step.name = "row/vector";
       step.evaluation.outcome = Rejected{"static", "no"};
       step.decision = "not kept: \x1b[31mred";
-      view.on_candidate(step, progress());
-      view.on_step(step, progress());
+      view.on_event(CandidateStarted{step, progress()});
+      view.on_event(StepFinished{step, progress()});
     }
     EXPECT_EQ(err.str().find("\x1b[5A") != std::string::npos, live) << err.str();
     EXPECT_EQ(err.str().find("\x1b[31m"), std::string::npos) << "a kernel's words do not drive the terminal";

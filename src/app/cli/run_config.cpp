@@ -74,7 +74,7 @@ Result<Run> start_run(const OptimizeOptions& options, std::int64_t wall_ms, std:
   run.config.search.seed = options.seed ? *options.seed : fresh_seed;
   KERF_TRY_VOID(overlay(options, run.config));
   KERF_TRY(const fs::path folder, new_folder(options, run.task.name, run.config.target, wall_ms));
-  KERF_TRY(run.store, RunStore::create(folder));
+  KERF_TRY(run.store, create_run_store(folder));
   const std::string config = to_toml(run.config, run.task.name);
   KERF_TRY_VOID(write_file_atomic(folder / "run.toml", config));
   KERF_TRY_VOID(run.store->set("task", run.task.name));
@@ -122,7 +122,7 @@ Result<Run> resume_run(const OptimizeOptions& options) {
   Run run;
   run.resumed = true;
   KERF_TRY(const fs::path folder, find_run(options.resume, kRunsFolder));
-  KERF_TRY(run.store, RunStore::open(folder, RunStore::Access::write));
+  KERF_TRY(run.store, open_run_store(folder, RunStore::Access::write));
   KERF_TRY(run.task, stored_task(*run.store));
   KERF_TRY(const auto config, run.store->get("config"));
   if (!config) return fail(Errc::invalid_input, folder.string() + " has no configuration; start it afresh");

@@ -10,7 +10,6 @@
 
 namespace kerf::cli {
 
-using report::is_confirmation;
 using report::measurement_of;
 using report::RunView;
 using report::shown_speedup;
@@ -109,7 +108,7 @@ std::string search_text(const RunView& run, const Style& style) {
                     {format_seconds(std::isfinite(step.seconds) ? step.seconds : 0), Colour::none, true},
                     {format_speedup(point.speedup), Colour::none, true},
                     {point.gain > 1 ? gain_text(point.gain) : "first", Colour::none, true},
-                    {printable(step.stage + ", " + step.operation)},
+                    {printable(fmt::format("{}, {}", stage_name(step.stage), step.operation))},
                     {what_changed(run, step)}});
   }
   text += rows.size() == 1 ? "nothing was measured yet\n" : table(rows, style);
@@ -132,7 +131,7 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
                   paint(step.evaluation.candidate_id.substr(0, 12), Colour::dim, style));
   text +=
       fmt::format("proposed by {} ({}) in stage {}{}\n", printable(step.proposer), printable(step.operation),
-                  printable(step.stage), step.direction.empty() ? "" : ", asked to go " + printable(step.direction));
+                  stage_name(step.stage), step.direction.empty() ? "" : ", asked to go " + printable(step.direction));
   if (measurement_of(step) != nullptr) {
     text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));

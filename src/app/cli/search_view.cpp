@@ -124,15 +124,21 @@ void SearchView::draw() {
   lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
 }
 
-void SearchView::on_candidate(const Step& step, const SearchProgress& progress) {
-  progress_ = progress;
+void SearchView::on_event(const RunEvent& event) {
+  std::visit([this](const auto& one) { show(one); }, event);
+}
+
+void SearchView::show(const CandidateStarted& started) {
+  const Step& step = started.step;
+  progress_ = started.progress;
   current_ = printable(
       fmt::format("step {} {}: {}", step.number, step.operation, step.change.empty() ? step.name : step.change));
   tier_.clear();
   draw();
 }
 
-void SearchView::on_step(const Step& step, const SearchProgress& progress) {
+void SearchView::show(const StepFinished& finished) {
+  const auto& [step, progress] = finished;
   progress_ = progress;
   if (!live_) {
     console_.err << step_line(step, console_.err_style) << std::flush;
@@ -147,7 +153,8 @@ void SearchView::on_step(const Step& step, const SearchProgress& progress) {
   draw();
 }
 
-void SearchView::on_note(const std::string& text) {
+void SearchView::show(const RunNote& note) {
+  const std::string& text = note.text;
   if (!live_) {
     console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
     return;
@@ -156,7 +163,7 @@ void SearchView::on_note(const std::string& text) {
   draw();
 }
 
-void SearchView::on_tier(const TierEvent& event) {
+void SearchView::show(const TierEvent& event) {
   tier_ = event.tier;
   draw();
 }

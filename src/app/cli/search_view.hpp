@@ -4,8 +4,7 @@
 #include <string>
 
 #include "app/cli/environment.hpp"
-#include "judge/observer.hpp"
-#include "search/progress.hpp"
+#include "model/event.hpp"
 
 namespace kerf::cli {
 
@@ -23,19 +22,22 @@ double seconds_left(const SearchProgress& progress);
 std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped,
                            const Style& style);
 
-/// Shows a search as it goes; also hears the judge's notes.
-class SearchView final : public SearchObserver, public Observer {
+/// Shows a search as it goes.
+class SearchView final : public RunObserver {
  public:
   /// `live`: the stream is a terminal, the block is redrawn.
   SearchView(Console& console, std::string title, bool live);
   ~SearchView() override;
 
-  void on_candidate(const Step& step, const SearchProgress& progress) override;
-  void on_step(const Step& step, const SearchProgress& progress) override;
-  void on_note(const std::string& text) override;
-  void on_tier(const TierEvent& event) override;
+  void on_event(const RunEvent& event) override;
 
  private:
+  void show(const CandidateStarted& started);
+  void show(const StepFinished& finished);
+  void show(const RunNote& note);
+  void show(const TierEvent& event);
+  void show(const ProposalAsked&) {}
+  void show(const RunMark&) {}
   void draw();
   void erase();
 
