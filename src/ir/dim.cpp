@@ -1,37 +1,21 @@
 #include "ir/dim.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
-#include "ir/dim_node.hpp"
+#include "ir/dim_sum.hpp"
 
 namespace kerf {
 namespace {
 
+constexpr std::size_t kMaxCText = 1 << 18;  // characters of a C form, in which divisions and extremes repeat arguments
+
+using detail::Accumulator;
 using detail::Atom;
 using detail::AtomOp;
-using detail::Factors;
-using detail::Term;
-
-constexpr std::size_t kMaxText = 4096;    // characters of one extent; beyond that it is refused
-constexpr std::size_t kMaxCText = 65536;  // the same for its C form, where min and max repeat their arguments
-constexpr const char* kTooLarge = "the extent expression is too large";
-constexpr const char* kOverflow = "integer overflow in an extent";
-
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-  const std::int64_t quotient = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
-/// Nothing for a division by zero or a quotient that does not fit.
-std::optional<std::int64_t> divide(AtomOp op, std::int64_t a, std::int64_t b) {
-  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-  const std::int64_t floor = floor_quotient(a, b);
-  if (op == AtomOp::floor_div) return floor;
-  if (op == AtomOp::ceil_div) return a % b != 0 ? floor + 1 : floor;
-  return a - floor * b;
-}
+using detail::kOverflow;
+using detail::kTooLarge;
+using detail::make_atom;
 
 std::int64_t next_pow2(std::int64_t value) {
   std::int64_t power = 1;
@@ -43,7 +27,7 @@ std::optional<std::int64_t> apply(AtomOp op, std::int64_t a, std::int64_t b) {
   switch (op) {
     case AtomOp::floor_div:
     case AtomOp::ceil_div:
-    case AtomOp::remainder: return divide(op, a, b);
+    case AtomOp::remainder: return detail::divide(op, a, b);
     case AtomOp::min: return std::min(a, b);
     case AtomOp::max: return std::max(a, b);
     case AtomOp::next_pow2: return next_pow2(a);
@@ -53,143 +37,10 @@ std::optional<std::int64_t> apply(AtomOp op, std::int64_t a, std::int64_t b) {
     case AtomOp::less_equal: return a <= b;
     case AtomOp::logical_and: return (a != 0 && b != 0);
     case AtomOp::logical_or: return (a != 0 || b != 0);
+    case AtomOp::group: return a;
     case AtomOp::symbol: break;
   }
   return std::nullopt;
-}
-
-std::string factors_key(const Factors& factors) {
-  std::string key;
-  for (const auto& factor : factors) {
-    if (!key.empty()) key += '*';
-    key += factor->in_product();
-  }
-  return key;
-}
-
-/// `from` without the factors of `by`, or nothing when `by` does not divide it.
-std::optional<Factors> divide_factors(const Factors& from, const Factors& by) {
-  Factors rest = from;
-  for (const auto& factor : by) {
-    const auto found =
-        std::find_if(rest.begin(), rest.end(), [&](const auto& other) { return other->text == factor->text; });
-    if (found == rest.end()) return std::nullopt;
-    rest.erase(found);
-  }
-  return rest;
-}
-
-/// Sums up polynomials; keeps terms sorted by key and drops the zero ones.
-class Accumulator {
- public:
-  void add(std::int64_t coefficient, const Factors& factors, const std::string& key) {
-    if (factors.empty()) {
-      broken_ |= __builtin_add_overflow(constant_, coefficient, &constant_);
-      return;
-    }
-    auto [place, inserted] = terms_.try_emplace(key, Term{0, factors, key});
-    broken_ |= __builtin_add_overflow(place->second.coefficient, coefficient, &place->second.coefficient);
-    if (place->second.coefficient == 0) terms_.erase(place);
-  }
-  /// Adds `node` times `scale`.
-  void add(const Dim::Node& node, std::int64_t scale) {
-    for (const auto& term : node.terms) add(times(term.coefficient, scale), term.factors, term.key);
-    add(times(node.constant, scale), {}, {});
-  }
-  std::int64_t times(std::int64_t a, std::int64_t b) {
-    std::int64_t product = 0;
-    broken_ |= __builtin_mul_overflow(a, b, &product);
-    return product;
-  }
-  Dim take() {
-    if (broken_) return Dim::Node::broken_dim(kOverflow);
-    auto node = std::make_shared<Dim::Node>();
-    node->constant = constant_;
-    for (auto& [key, term] : terms_) node->terms.push_back(std::move(term));
-    return Dim::Node::finish(std::move(node));
-  }
-
- private:
-  std::map<std::string, Term> terms_;
-  std::int64_t constant_ = 0;
-  bool broken_ = false;
-};
-
-Dim make_atom(AtomOp op, std::vector<Dim> args, std::string name = {}) {
-  auto atom = std::make_shared<Atom>();
-  atom->op = op;
-  atom->name = std::move(name);
-  atom->args = std::move(args);
-  atom->finish();
-  if (atom->text.size() > kMaxText || atom->c_size > kMaxCText) return Dim::Node::broken_dim(kTooLarge);
-  auto node = std::make_shared<Dim::Node>();
-  std::string key = atom->in_product();
-  node->terms.push_back(Term{1, {std::move(atom)}, std::move(key)});
-  return Dim::Node::finish(std::move(node));
-}
-
-/// What is left of `a / b` once the terms that `b` divides are taken out: a = quotient * b + rest.
-struct Split {
-  Dim quotient, rest;
-};
-
-Split split_by(const Dim& a, const Dim& b) {
-  const auto& dividend = Dim::Node::of(a);
-  const auto& divisor = Dim::Node::of(b);
-  Accumulator quotient, rest;
-  if (b.is_constant()) {
-    const std::int64_t by = b.constant();
-    for (const auto& term : dividend.terms) {
-      const bool divides = term.coefficient % by == 0;
-      if (divides) quotient.add(term.coefficient / by, term.factors, term.key);
-      if (!divides) rest.add(term.coefficient, term.factors, term.key);
-    }
-    const std::int64_t whole = floor_quotient(dividend.constant, by);
-    quotient.add(whole, {}, {});
-    rest.add(dividend.constant - whole * by, {}, {});
-    return {quotient.take(), rest.take()};
-  }
-  if (divisor.terms.size() != 1 || divisor.constant != 0) return {a == b ? Dim(1) : Dim(0), a == b ? Dim(0) : a};
-  const Term& by = divisor.terms[0];
-  for (const auto& term : dividend.terms) {
-    const auto left = divide_factors(term.factors, by.factors);
-    if (left && term.coefficient % by.coefficient == 0)
-      quotient.add(term.coefficient / by.coefficient, *left, factors_key(*left));
-    else
-      rest.add(term.coefficient, term.factors, term.key);
-  }
-  rest.add(dividend.constant, {}, {});
-  return {quotient.take(), rest.take()};
-}
-
-/// The greatest common divisor of the coefficients and `start`; constants are left out.
-std::int64_t common_coefficient(const Dim& dim, std::int64_t start) {
-  std::int64_t divisor = start;
-  for (const auto& term : Dim::Node::of(dim).terms)
-    divisor = std::gcd(divisor, term.coefficient == INT64_MIN ? 1 : term.coefficient);
-  return divisor;
-}
-
-/// floor(dim / by), where `by` divides every coefficient, though perhaps not the constant.
-Dim shrink(const Dim& dim, std::int64_t by) {
-  const auto& node = Dim::Node::of(dim);
-  Accumulator result;
-  for (const auto& term : node.terms) result.add(term.coefficient / by, term.factors, term.key);
-  result.add(floor_quotient(node.constant, by), {}, {});
-  return result.take();
-}
-
-/// floor((floor(a/b) + c) / d) = floor((a + b*c) / (b*d)), so that a chain of strided windows stays one division.
-std::optional<Dim> flatten_division(const Dim& dividend, std::int64_t divisor) {
-  const auto& node = Dim::Node::of(dividend);
-  if (node.terms.size() != 1 || node.terms[0].coefficient != 1 || node.terms[0].factors.size() != 1)
-    return std::nullopt;
-  const Atom& atom = *node.terms[0].factors[0];
-  if (atom.op != AtomOp::floor_div && atom.op != AtomOp::ceil_div) return std::nullopt;
-  if (!atom.args[1].is_constant() || atom.args[1].constant() <= 0) return std::nullopt;
-  const Dim inner = atom.args[1];
-  const Dim lifted = atom.op == AtomOp::ceil_div ? atom.args[0] + inner - Dim(1) : atom.args[0];
-  return floor_div(lifted + inner * Dim(node.constant), inner * Dim(divisor));
 }
 
 Dim fold_binary(AtomOp op, const Dim& a, const Dim& b) {
@@ -221,10 +72,21 @@ Dim Dim::Node::broken_dim(const char* why) {
   return Dim(std::move(node));
 }
 
-Dim Dim::Node::finish(std::shared_ptr<Node> node) {
+Dim Dim::Node::unchecked(std::shared_ptr<Node> node) {
   node->text = detail::polynomial_text(*node, false);
   node->c_size = detail::polynomial_c_size(*node);
-  if (node->text.size() > kMaxText || node->c_size > kMaxCText) return broken_dim(kTooLarge);
+  return Dim(std::move(node));
+}
+
+Dim Dim::Node::finish(std::shared_ptr<Node> node) {
+  const Dim dim = unchecked(std::move(node));
+  return detail::too_large(of(dim)) ? broken_dim(kTooLarge) : dim;
+}
+
+Dim Dim::Node::remember(const Dim& dim, detail::Term product) {
+  if (of(dim).broken != nullptr) return dim;
+  auto node = std::make_shared<Node>(of(dim));
+  node->product = std::move(product);
   return Dim(std::move(node));
 }
 
@@ -235,7 +97,11 @@ Dim Dim::Node::compare(AtomOp op, const Dim& a, const Dim& b) {
   return fold_binary(op, a, b);
 }
 
-Dim Dim::Node::logic(AtomOp op, const Dim& a, const Dim& b) { return fold_binary(op, a, b); }
+Dim Dim::Node::logic(AtomOp op, const Dim& a, const Dim& b) {
+  const bool decided = a.is_constant() && (a.constant() != 0) == (op == AtomOp::logical_or);
+  if (decided && of(b).broken == nullptr) return Dim(op == AtomOp::logical_or ? 1 : 0);
+  return fold_binary(op, a, b);
+}
 
 Dim Dim::Node::power_of_two(const Dim& a) {
   if (of(a).broken != nullptr) return a;
@@ -276,54 +142,9 @@ Dim operator-(const Dim& a, const Dim& b) {
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
-  if (a.node_->terms.size() * b.node_->terms.size() > 1024) return Dim::Node::broken_dim(kTooLarge);
-  Accumulator sum;
-  for (const auto& left : a.node_->terms) {
-    for (const auto& right : b.node_->terms) {
-      Factors factors = left.factors;
-      factors.insert(factors.end(), right.factors.begin(), right.factors.end());
-      std::sort(factors.begin(), factors.end(), [](const auto& x, const auto& y) { return x->text < y->text; });
-      sum.add(sum.times(left.coefficient, right.coefficient), factors, factors_key(factors));
-    }
-    sum.add(sum.times(left.coefficient, b.node_->constant), left.factors, left.key);
-  }
-  sum.add(*b.node_, a.node_->constant);
-  return sum.take();
-}
-
-Dim floor_div(const Dim& a, const Dim& b) {
-  if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
-  if (b.is_constant() && b.constant() <= 0) return fold_binary(AtomOp::floor_div, a, b);
-  const Split split = split_by(a, b);
-  if (split.rest == Dim(0)) return split.quotient;
-  if (b.is_constant()) {
-    const std::int64_t by = b.constant();
-    if (split.rest.is_constant()) return split.quotient;  // the rest lies in [0, by)
-    const std::int64_t common = common_coefficient(split.rest, by);
-    if (common > 1) return split.quotient + floor_div(shrink(split.rest, common), Dim(by / common));
-    if (const auto flat = flatten_division(split.rest, by)) return split.quotient + *flat;
-    if (split.rest.node_->constant == by - 1)
-      return split.quotient + make_atom(AtomOp::ceil_div, {split.rest - Dim(by - 1), b});
-  }
-  return split.quotient + make_atom(AtomOp::floor_div, {split.rest, b});
-}
-
-Dim ceil_div(const Dim& a, const Dim& b) {
-  if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
-  if (b.is_constant() && b.constant() > 0) return floor_div(a + b - Dim(1), b);  // one form for both roundings
-  if (b.is_constant()) return fold_binary(AtomOp::ceil_div, a, b);
-  const Split split = split_by(a, b);
-  if (split.rest == Dim(0)) return split.quotient;
-  return split.quotient + make_atom(AtomOp::ceil_div, {split.rest, b});
-}
-
-Dim remainder(const Dim& a, const Dim& b) {
-  if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
-  if (b.is_constant() && b.constant() <= 0) return fold_binary(AtomOp::remainder, a, b);
-  const Split split = split_by(a, b);
-  if (split.rest == Dim(0)) return 0;
-  if (split.rest.is_constant() && b.is_constant()) return split.rest;
-  return make_atom(AtomOp::remainder, {split.rest, b});
+  if (a.is_one() || b.is_one()) return a.is_one() ? b : a;
+  auto product = detail::product_of(detail::as_product(*a.node_), detail::as_product(*b.node_));
+  return product ? detail::from_product(*std::move(product)) : Dim::Node::broken_dim(kOverflow);
 }
 
 Dim min(const Dim& a, const Dim& b) { return fold_extreme(AtomOp::min, a, b); }
@@ -372,7 +193,7 @@ Result<std::int64_t> Dim::evaluate(const Bindings& bindings) const {
 }
 
 std::string Dim::to_c() const {
-  if (node_->broken != nullptr) return "(1 / 0)";  // never compiles silently
+  if (node_->broken != nullptr || node_->c_size > kMaxCText) return "(1 / 0)";  // never compiles silently
   const bool single = node_->terms.size() == 1 && node_->constant == 0 && node_->terms[0].coefficient == 1 &&
                       node_->terms[0].factors.size() == 1;
   if (single) return node_->terms[0].factors[0]->to_c();

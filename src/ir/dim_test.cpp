@@ -82,6 +82,32 @@ TEST(Dim, OverflowDoesNotCancelOut) {
   EXPECT_FALSE((huge * Dim(0)).evaluate({}));
 }
 
+TEST(Dim, LongProductsOfSumsStayProducts) {
+  const Dim d = parsed("d - kd + 1"), h = parsed("h - kh + 1"), w = parsed("w - kw + 1"), n = parsed("n");
+  EXPECT_EQ((d * h).to_string(), "(d - kd + 1)*(h - kh + 1)");
+  EXPECT_EQ(d * h * w * n, n * (w * (h * d)));
+  EXPECT_EQ(d * (n * h), n * d * h);
+  EXPECT_EQ(parsed((n * d * h * w).to_string()), n * d * h * w);
+  EXPECT_EQ(floor_div(n * d * h * w, h * d), n * w);
+  EXPECT_EQ(floor_div(n * d * h * w, d), n * h * w);
+  EXPECT_EQ(remainder(n * d * h * w, n * w), Dim(0));
+  EXPECT_EQ(d * h - h * d, Dim(0));
+  const Bindings bindings{{"d", 5}, {"kd", 2}, {"h", 7}, {"kh", 3}, {"w", 6}, {"kw", 1}, {"n", 3}};
+  EXPECT_EQ(*(n * d * h * w).evaluate(bindings), 3 * 4 * 5 * 6);
+}
+
+TEST(Dim, AnExtentMayBeKnownThoughItsCFormIsTooLong) {
+  Dim value = parsed("(d - kd) / 2");
+  for (int i = 0; i < 12; ++i) value = floor_div(value - Dim::symbol("m"), Dim::symbol("k"));
+  EXPECT_EQ(*value.evaluate({{"d", 9}, {"kd", 1}, {"m", 0}, {"k", 1}}), 4);
+  EXPECT_EQ(value.to_c(), "(1 / 0)");
+}
+
+TEST(Dim, DecidedLogicFolds) {
+  EXPECT_EQ(parsed("1 == 1 || n % 4 == 0"), Dim(1));
+  EXPECT_EQ(parsed("1 == 2 && n % 4 == 0"), Dim(0));
+}
+
 TEST(Dim, RunawayExpressionsAreRefusedNotExpanded) {
   Dim value = Dim::symbol("n");
   for (int i = 0; i < 200; ++i) value = min(value, value * value + Dim::symbol("m"));

@@ -5,6 +5,8 @@
 namespace kerf::detail {
 namespace {
 
+constexpr std::size_t kUnboundedC = std::size_t{1} << 40;  // sizes of C forms stop growing here
+
 const char* infix(AtomOp op) {
   switch (op) {
     case AtomOp::floor_div: return " / ";
@@ -24,7 +26,7 @@ bool stands_alone(const Dim& dim) {
   if (node.terms.empty()) return node.constant >= 0;
   const auto& first = node.terms[0];
   return node.terms.size() == 1 && node.constant == 0 && first.coefficient == 1 && first.factors.size() == 1 &&
-         infix(first.factors[0]->op) == nullptr;
+         infix(first.factors[0]->op) == nullptr && first.factors[0]->op != AtomOp::group;
 }
 
 std::string operand(const Dim& dim) { return stands_alone(dim) ? dim.to_string() : "(" + dim.to_string() + ")"; }
@@ -78,6 +80,12 @@ void Atom::finish() {
     non_negative = true;
     return;
   }
+  if (op == AtomOp::group) {
+    text = args[0].to_string();
+    c_size = Dim::Node::of(args[0]).c_size + 2;
+    non_negative = is_non_negative(args[0]);
+    return;
+  }
   const bool a = is_non_negative(args[0]), b = args.size() < 2 || is_non_negative(args[1]);
   const std::size_t a_size = Dim::Node::of(args[0]).c_size + 2;
   const std::size_t b_size = args.size() < 2 ? 0 : Dim::Node::of(args[1]).c_size + 2;
@@ -85,6 +93,7 @@ void Atom::finish() {
                  : op == AtomOp::min || op == AtomOp::max ? 2 * (a_size + b_size)
                  : a && b                                 ? a_size + 2 * b_size
                                                           : 4 * (a_size + b_size));
+  c_size = std::min(c_size, kUnboundedC);
   switch (op) {
     case AtomOp::floor_div:
     case AtomOp::ceil_div:
@@ -104,12 +113,13 @@ void Atom::finish() {
   text += args[0].to_string() + (args.size() > 1 ? ", " + args[1].to_string() : "") + ")";
 }
 
-std::string Atom::in_product() const { return infix(op) == nullptr ? text : "(" + text + ")"; }
+std::string Atom::in_product() const { return infix(op) == nullptr && op != AtomOp::group ? text : "(" + text + ")"; }
 
 std::string Atom::to_c() const {
   if (op == AtomOp::symbol) return name;
   const std::string a = args[0].to_c();
   if (op == AtomOp::next_pow2) return next_pow2_to_c(a);
+  if (op == AtomOp::group) return a;
   const std::string b = args[1].to_c();
   switch (op) {
     case AtomOp::floor_div:
@@ -151,7 +161,7 @@ std::size_t polynomial_c_size(const Dim::Node& node) {
     size += 24;
     for (const auto& factor : term.factors) size += factor->c_size + 1;
   }
-  return size;
+  return std::min(size, kUnboundedC);
 }
 
 }  // namespace kerf::detail
