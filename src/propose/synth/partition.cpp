@@ -84,8 +84,9 @@ Roots least_fused(const ir::Graph& graph) {
   return roots;
 }
 
-Roots most_fused(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
-                 const std::function<bool(const codegen::Plan&, const Group&)>& fits) {
+std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
+                                const FitsGroup& fits) {
+  std::vector<Roots> steps{roots};
   const auto consumers = consumers_of(graph);
   std::set<NodeId> outputs;
   for (const auto& output : graph.outputs) outputs.insert(output.node);
@@ -112,10 +113,11 @@ Roots most_fused(const ir::Graph& graph, Roots roots, const codegen::NaiveOption
       });
       if (!all_inside || !self_contained(*group, consumers, absorbed) || !fits(partition->plan, *group)) continue;
       roots = std::move(fewer);
+      steps.push_back(roots);
       break;
     }
   }
-  return roots;
+  return steps;
 }
 
 }  // namespace kerf::synth

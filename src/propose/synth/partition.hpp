@@ -25,9 +25,12 @@ Result<Partition> make_partition(const ir::Graph& graph, const Roots& roots, con
 /// choice.
 Roots least_fused(const ir::Graph& graph);
 
-/// From `roots` on, every group takes in as many of the groups before it as some family can compute together and no
-/// other group needs. `fits` says whether a special family (not `direct`) takes a group.
-Roots most_fused(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
-                 const std::function<bool(const codegen::Plan&, const Group&)>& fits);
+/// Whether a special family (not `direct`) can compute a group.
+using FitsGroup = std::function<bool(const codegen::Plan&, const Group&)>;
+
+/// From `roots` to the most fused choice, one fusion at a time: every group takes in as many of the groups before it as
+/// some family can compute together and no other group needs. The first element is `roots` itself.
+std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
+                                const FitsGroup& fits);
 
 }  // namespace kerf::synth

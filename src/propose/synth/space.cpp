@@ -55,20 +55,28 @@ std::optional<Bindings> Space::default_parameters(const Variant& variant, const 
   return {};
 }
 
-std::vector<Option> Space::options_for(const Partition& partition, const Group& group) const {
+std::vector<Option> Space::options_of(const Family& family, const codegen::Plan& inside, const Group& group) const {
+  const bool served = std::any_of(variants_.begin(), variants_.end(), [&](const Variant& variant) {
+    return variant.family == family.name() && serves(variant);
+  });
+  if (!served || !family.fits(inside, group)) return {};
+  HookWriter hooks(inside, language_.dialect, language_.options, "g");
+  const auto values = family.fill(group, context_, hooks);
+  if (!values) return {};
   std::vector<Option> options;
-  const codegen::Plan plan = inside(partition.plan, group);
-  for (const Family* family : all_families()) {
-    if (!family->fits(plan, group)) continue;
-    HookWriter hooks(plan, language_.dialect, language_.options, "g");
-    const auto values = family->fill(group, context_, hooks);
-    if (!values) continue;
-    for (const Variant& variant : variants_) {
-      if (variant.family != family->name() || !serves(variant) || !flags_hold(variant, *values)) continue;
-      if (auto defaults = default_parameters(variant, *values))
-        options.push_back({family, &variant, *values, *std::move(defaults)});
-    }
+  for (const Variant& variant : variants_) {
+    if (variant.family != family.name() || !serves(variant) || !flags_hold(variant, *values)) continue;
+    if (auto defaults = default_parameters(variant, *values))
+      options.push_back({&family, &variant, *values, *std::move(defaults)});
   }
+  return options;
+}
+
+std::vector<Option> Space::options_for(const codegen::Plan& plan, const Group& group) const {
+  std::vector<Option> options;
+  const codegen::Plan view = inside(plan, group);
+  for (const Family* family : all_families())
+    for (Option& option : options_of(*family, view, group)) options.push_back(std::move(option));
   return options;
 }
 
@@ -81,7 +89,7 @@ const Layout* Space::layout(int form, const Roots& roots) {
   auto layout = std::make_unique<Layout>();
   layout->partition = *std::move(partition);
   for (const Group& group : layout->partition.groups) {
-    layout->options.push_back(options_for(layout->partition, group));
+    layout->options.push_back(options_for(layout->partition.plan, group));
     if (layout->options.back().empty()) return nullptr;
   }
   place = std::move(layout);
@@ -89,32 +97,33 @@ const Layout* Space::layout(int form, const Roots& roots) {
 }
 
 std::string Space::uncovered(int form) {
-  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)], least_fused(form), language_.options);
+  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)],
+                                        least_fused(forms_[static_cast<std::size_t>(form)]), language_.options);
   if (!partition) return partition.error().message;
   for (const Group& group : partition->groups)
-    if (options_for(*partition, group).empty()) {
+    if (options_for(partition->plan, group).empty()) {
       const ir::Node& node = partition->plan.graph[group.root];
       return node.origin.empty() ? "node " + std::to_string(group.root) : node.origin;
     }
   return {};
 }
 
+// A family that accepts the structure of a group may still have no variant for its extents or flags; such a fusion is
+// not made, so that the others are kept.
 bool Space::specially_fits(const codegen::Plan& plan, const Group& group) const {
   const codegen::Plan view = inside(plan, group);
   const auto& families = all_families();
-  return std::any_of(families.begin(), std::prev(families.end()), [&](const Family* family) {
-    return std::any_of(variants_.begin(), variants_.end(),
-                       [&](const Variant& variant) { return variant.family == family->name() && serves(variant); }) &&
-           family->fits(view, group);
-  });
+  return std::any_of(families.begin(), std::prev(families.end()),
+                     [&](const Family* family) { return !options_of(*family, view, group).empty(); });
 }
 
-Roots Space::least_fused(int form) { return synth::least_fused(forms_[static_cast<std::size_t>(form)]); }
-
-Roots Space::most_fused(int form) {
-  return synth::most_fused(
-      forms_[static_cast<std::size_t>(form)], least_fused(form), language_.options,
-      [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
+const std::vector<Roots>& Space::fusion_steps(int form) {
+  const auto known = fusion_steps_.find(form);
+  if (known != fusion_steps_.end()) return known->second;
+  const ir::Graph& graph = forms_[static_cast<std::size_t>(form)];
+  return fusion_steps_[form] = synth::fusion_steps(
+             graph, least_fused(graph), language_.options,
+             [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
 }
 
 Bindings Space::draw(const Option& option, Rng& rng) const {

@@ -41,8 +41,8 @@ class Space {
   /// The operator that no family covers in the least fused layout; "" when all are covered.
   std::string uncovered(int form);
 
-  Roots least_fused(int form);
-  Roots most_fused(int form);
+  /// The least fused choice of stored nodes, then one fusion more each, up to the most fused one.
+  const std::vector<Roots>& fusion_steps(int form);
 
   /// An allowed tuple drawn at random.
   Bindings draw(const Option& option, Rng& rng) const;
@@ -50,7 +50,9 @@ class Space {
   std::optional<Bindings> step(const Option& option, const Bindings& parameters, Rng& rng) const;
 
  private:
-  std::vector<Option> options_for(const Partition& partition, const Group& group) const;
+  std::vector<Option> options_for(const codegen::Plan& plan, const Group& group) const;
+  /// Its variants that can compute the group, which are none when it does not fit.
+  std::vector<Option> options_of(const Family& family, const codegen::Plan& inside, const Group& group) const;
   std::optional<Bindings> default_parameters(const Variant& variant, const TemplateValues& values) const;
   bool serves(const Variant& variant) const;  ///< it is in the task's language and reaches its precision
   bool specially_fits(const codegen::Plan& plan, const Group& group) const;
@@ -60,6 +62,7 @@ class Space {
   OutputLanguage language_;
   std::vector<Variant> variants_;
   std::map<std::pair<int, Roots>, std::unique_ptr<Layout>> layouts_;  // null: not legal
+  std::map<int, std::vector<Roots>> fusion_steps_;
 };
 
 }  // namespace kerf::synth

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "ir/analysis/algebra.hpp"
@@ -13,6 +15,7 @@ namespace kerf::synth {
 namespace {
 
 constexpr int kTries = 24;
+constexpr int kWandering = 4;  // splits and merges that a random genome is away from a step of the planner, at most
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
 
 std::size_t pick(std::size_t count, Rng& rng) {
@@ -53,6 +56,7 @@ std::string text_of(const Bindings& parameters) {
 struct Synthesiser::Impl {
   std::string task;
   std::unique_ptr<Space> space;
+  std::vector<Genome> starts;  ///< never empty once created
 
   /// A genome over `layout` in which group g has `choose(g)`.
   template <class Choose>
@@ -80,6 +84,32 @@ struct Synthesiser::Impl {
     }
     return rng.chance(0.5) ? first_gene(layout, g) : random_gene(layout, g, rng);
   }
+  /// The first genes of a layout, or nothing when there is no such layout.
+  std::optional<Genome> first_genome(int form, const Roots& roots) const {
+    const Layout* layout = space->layout(form, roots);
+    if (layout == nullptr) return {};
+    return genome(form, *layout, [&](std::size_t g) { return first_gene(*layout, g); });
+  }
+  /// What would be stored after one split or merge; not all of them have a layout.
+  std::vector<Roots> neighbours(int form, const Layout& layout, const Roots& roots) const;
+  /// `roots` after one split or merge drawn at random that has a layout, or nothing when there is none.
+  std::optional<Roots> neighbour(int form, const Roots& roots, Rng& rng) const;
+  /// An error names the operators of the group that cannot be written.
+  Result<Candidate> write(const Genome& genome, const std::string& name) const;
+  /// Does not depend on parameters, so it is found out once per choice of groups and variants.
+  bool can_be_written(const Genome& genome) const {
+    Genome shape = genome;
+    for (Gene& gene : shape.genes) gene.parameters.clear();
+    const auto [known, inserted] = writable_.try_emplace(to_json(shape), false);
+    if (inserted) known->second = write(genome, "check").has_value();
+    return known->second;
+  }
+  /// The most fused choice of a form whose first genes can be written; null when there is none.
+  const Roots* most_fused(int form) const;
+  std::vector<Genome> find_starts() const;
+
+  mutable std::map<std::string, bool> writable_;
+
   const Layout* layout_of(const Genome& genome) const {
     if (genome.form < 0 || static_cast<std::size_t>(genome.form) >= space->forms().size()) return nullptr;
     return space->layout(genome.form, roots_of(genome));
@@ -116,43 +146,62 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
       std::move(language), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
+  impl->starts = impl->find_starts();
+  if (impl->starts.empty()) {
+    const auto plainest = impl->first_genome(0, impl->space->fusion_steps(0).front());
+    KERF_CHECK(plainest.has_value(), "every group of the least fused layout is covered");
+    return fail(Errc::invalid_input, fmt::format("no composition of kernel families can be written for target {}: {}",
+                                                 target, impl->write(*plainest, task.name).error().message));
+  }
   return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
 }
 
-std::vector<Genome> Synthesiser::starts() const {
-  std::vector<Genome> starts;
-  const auto add = [&](const Genome& genome) {
-    if (std::find(starts.begin(), starts.end(), genome) == starts.end()) starts.push_back(genome);
-  };
-  Space& space = *impl_->space;
-  const auto forms = static_cast<int>(space.forms().size());
-  for (int form = forms; form-- > 0;)  // the one with the least work first
-    if (const Layout* layout = space.layout(form, space.most_fused(form)))
-      add(impl_->genome(form, *layout, [&](std::size_t g) { return impl_->first_gene(*layout, g); }));
-  for (int form = forms; form-- > 0;)
-    if (const Layout* layout = space.layout(form, space.most_fused(form)))
-      for (std::size_t g = 0; g < layout->options.size(); ++g)
-        for (std::size_t option = 1; option < layout->options[g].size(); ++option)
-          add(impl_->genome(form, *layout,
-                            [&](std::size_t at) { return impl_->first_gene(*layout, at, at == g ? option : 0); }));
-  for (int form = forms; form-- > 0;)
-    if (const Layout* layout = space.layout(form, space.least_fused(form)))
-      add(impl_->genome(form, *layout, [&](std::size_t g) { return impl_->first_gene(*layout, g); }));
-  return starts;
+const Roots* Synthesiser::Impl::most_fused(int form) const {
+  const auto& steps = space->fusion_steps(form);
+  for (auto roots = steps.rbegin(); roots != steps.rend(); ++roots)
+    if (const auto fused = first_genome(form, *roots); fused && can_be_written(*fused)) return &*roots;
+  return nullptr;
 }
 
+std::vector<Genome> Synthesiser::Impl::find_starts() const {
+  std::vector<Genome> found;
+  const auto add = [&](const Genome& start) {
+    if (std::find(found.begin(), found.end(), start) == found.end() && can_be_written(start)) found.push_back(start);
+  };
+  const auto forms = static_cast<int>(space->forms().size());
+  std::vector<const Roots*> fused(space->forms().size());
+  for (int form = forms; form-- > 0;) {  // the one with the least work first
+    const Roots* roots = fused[static_cast<std::size_t>(form)] = most_fused(form);
+    if (roots != nullptr) add(*first_genome(form, *roots));
+  }
+  for (int form = forms; form-- > 0;) {
+    if (fused[static_cast<std::size_t>(form)] == nullptr) continue;
+    const Layout* layout = space->layout(form, *fused[static_cast<std::size_t>(form)]);
+    for (std::size_t g = 0; g < layout->options.size(); ++g)
+      for (std::size_t option = 1; option < layout->options[g].size(); ++option)
+        add(genome(form, *layout, [&](std::size_t at) { return first_gene(*layout, at, at == g ? option : 0); }));
+  }
+  for (int form = forms; form-- > 0;)
+    if (const auto split = first_genome(form, space->fusion_steps(form).front())) add(*split);
+  return found;
+}
+
+std::vector<Genome> Synthesiser::starts() const { return impl_->starts; }
+
 Genome Synthesiser::random(Rng& rng) const {
-  const auto& forms = impl_->space->forms();
-  const auto form = static_cast<int>(pick(forms.size(), rng));
-  const Roots fused = impl_->space->most_fused(form), split = impl_->space->least_fused(form);
-  Roots roots = fused;
-  for (const ir::NodeId id : split)
-    if (!roots.contains(id) && rng.chance(0.2)) roots.insert(id);
-  for (const Roots& choice : {roots, fused, split})
-    if (const Layout* layout = impl_->space->layout(form, choice))
-      return impl_->genome(form, *layout, [&](std::size_t g) { return impl_->random_gene(*layout, g, rng); });
-  KERF_CHECK(false, "the least fused layout exists, create() saw to that");
-  return {};
+  const auto forms = impl_->space->forms().size();
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const auto form = static_cast<int>(pick(forms, rng));
+    const auto& steps = impl_->space->fusion_steps(form);
+    Roots roots = steps[pick(steps.size(), rng)];
+    for (auto moves = rng.integer(0, kWandering); moves > 0; --moves)
+      if (auto moved = impl_->neighbour(form, roots, rng)) roots = *std::move(moved);
+    const Layout* layout = impl_->space->layout(form, roots);
+    if (layout == nullptr) continue;
+    Genome genome = impl_->genome(form, *layout, [&](std::size_t g) { return impl_->random_gene(*layout, g, rng); });
+    if (impl_->can_be_written(genome)) return genome;
+  }
+  return impl_->starts[pick(impl_->starts.size(), rng)];
 }
 
 std::optional<Genome> Synthesiser::change_parameter(const Genome& parent, Rng& rng) const {
@@ -186,28 +235,25 @@ std::optional<Genome> Synthesiser::change_family(const Genome& parent, Rng& rng)
         const Option& option = layout->options[g][pick(layout->options[g].size(), rng)];
         Gene other = gene_of(layout->partition.groups[g], option,
                              rng.chance(0.5) ? option.defaults : impl_->space->draw(option, rng));
-        if (other.family != gene.family || other.variant != gene.variant) {
-          gene = std::move(other);
-          return child;
-        }
+        if (other.family == gene.family && other.variant == gene.variant) continue;
+        gene = std::move(other);
+        if (impl_->can_be_written(child)) return child;
+        break;
       }
   }
   return {};
 }
 
-std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng) const {
-  const Layout* layout = impl_->layout_of(parent);
-  if (layout == nullptr) return {};
-  const ir::Graph& graph = impl_->space->forms()[static_cast<std::size_t>(parent.form)];
+std::vector<Roots> Synthesiser::Impl::neighbours(int form, const Layout& layout, const Roots& roots) const {
+  const ir::Graph& graph = space->forms()[static_cast<std::size_t>(form)];
   std::vector<Roots> moves;
-  const Roots roots = roots_of(parent);
   for (const ir::NodeId root : roots) {  // merges
     Roots fewer = roots;
     fewer.erase(root);
     if (std::none_of(graph.outputs.begin(), graph.outputs.end(), [&](const auto& o) { return o.node == root; }))
       moves.push_back(std::move(fewer));
   }
-  for (const Group& group : layout->partition.groups)  // splits
+  for (const Group& group : layout.partition.groups)  // splits
     for (const ir::NodeId id : group.members) {
       const ir::Node& node = graph[id];
       if (id == group.root || ir::is<ir::ConstantAttr>(node) || ir::is<ir::IotaAttr>(node)) continue;
@@ -215,12 +261,30 @@ std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng)
       more.insert(id);
       moves.push_back(std::move(more));
     }
-  while (!moves.empty()) {
+  return moves;
+}
+
+std::optional<Roots> Synthesiser::Impl::neighbour(int form, const Roots& roots, Rng& rng) const {
+  const Layout* layout = space->layout(form, roots);
+  if (layout == nullptr) return {};
+  std::vector<Roots> moves = neighbours(form, *layout, roots);
+  while (!moves.empty()) {  // drawn without replacement until one is legal
     const std::size_t at = pick(moves.size(), rng);
-    if (const Layout* moved = impl_->space->layout(parent.form, moves[at]))
-      return impl_->genome(parent.form, *moved,
-                           [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
+    if (space->layout(form, moves[at]) != nullptr) return std::move(moves[at]);
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return {};
+}
+
+std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng) const {
+  if (impl_->layout_of(parent) == nullptr) return {};
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const auto roots = impl_->neighbour(parent.form, roots_of(parent), rng);
+    if (!roots) return {};
+    const Layout* moved = impl_->space->layout(parent.form, *roots);
+    Genome child =
+        impl_->genome(parent.form, *moved, [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
+    if (impl_->can_be_written(child)) return child;
   }
   return {};
 }
@@ -250,15 +314,16 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
         return *own;
       return mixed;
     });
-    if (child != a && child != b) return child;
+    if (child != a && child != b && impl_->can_be_written(child)) return child;
   }
   return {};
 }
 
-Result<Candidate> Synthesiser::render(const Genome& genome) const {
-  const Layout* layout = impl_->layout_of(genome);
+Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::string& name) const {
+  const Layout* layout = layout_of(genome);
   if (layout == nullptr) return fail(Errc::invalid_input, "the genome does not fit this task and target");
   std::vector<Choice> choices;
+  std::set<std::string> operators;
   for (std::size_t g = 0; g < layout->partition.groups.size(); ++g) {
     const Group& group = layout->partition.groups[g];
     const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
@@ -267,9 +332,18 @@ Result<Candidate> Synthesiser::render(const Genome& genome) const {
       return fail(Errc::invalid_input,
                   fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
     choices.push_back({option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults});
+    for (const ir::NodeId id : group.members)
+      if (const auto& origin = layout->partition.plan.graph[id].origin; !origin.empty())
+        operators.insert(origin.substr(0, origin.find('#')));
   }
-  return synth::render(layout->partition, choices, impl_->space->context(), impl_->space->language(), describe(genome));
+  auto candidate = synth::render(layout->partition, choices, space->context(), space->language(), name);
+  if (candidate) return candidate;
+  const std::vector<std::string> names(operators.begin(), operators.end());
+  return fail(candidate.error().code,
+              fmt::format("{}{}", names.empty() ? "" : join(names, ", ") + ": ", candidate.error().message));
 }
+
+Result<Candidate> Synthesiser::render(const Genome& genome) const { return impl_->write(genome, describe(genome)); }
 
 std::string Synthesiser::describe(const Genome& genome) const {
   std::vector<std::string> parts;

@@ -106,6 +106,31 @@ TEST(Synthesiser, TheSameSeedDrawsTheSameGenomes) {
   for (int draw = 0; draw < 20; ++draw) EXPECT_EQ(synthesiser->random(first), synthesiser->random(second));
 }
 
+TEST(Synthesiser, RandomGenomesAreFusedUnfusedAndInBetween) {
+  const auto synthesiser = softmax_of_product();
+  std::size_t fewest = 99, most = 0;
+  for (const Genome& start : synthesiser->starts()) {
+    fewest = std::min(fewest, start.genes.size());
+    most = std::max(most, start.genes.size());
+  }
+  Rng rng(1);
+  std::set<std::size_t> sizes;
+  std::set<std::string> variants, parameters;
+  for (int draw = 0; draw < 100; ++draw) {
+    const Genome genome = synthesiser->random(rng);
+    sizes.insert(genome.genes.size());
+    for (const Gene& gene : genome.genes) {
+      variants.insert(gene.family + "/" + gene.variant);
+      for (const auto& [name, value] : gene.parameters) parameters.insert(name + std::to_string(value));
+    }
+  }
+  EXPECT_TRUE(sizes.contains(fewest));
+  EXPECT_TRUE(sizes.contains(most)) << "the least fused program is not reached";
+  EXPECT_GE(sizes.size(), 4u) << "partly fused programs are not reached";
+  EXPECT_GT(variants.size(), 4u);
+  EXPECT_GT(parameters.size(), 10u);
+}
+
 TEST(Synthesiser, ParametersBecomeDefaultsOfTunables) {
   const auto synthesiser = softmax_of_product();
   Rng rng(5);
