@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "codegen/dialects/dialects.hpp"
 
 namespace kerf {
 namespace {
@@ -21,7 +22,7 @@ class FakeLanguage final : public Language {
   std::string version_text = "1";
   std::string_view name() const override { return "fake"; }
   std::string version() const override { return version_text; }
-  codegen::Dialect dialect() const override { return codegen::Dialect::cpp; }
+  const codegen::DialectTraits& dialect() const override { return codegen::dialects::cpp; }
   Result<CompileOutcome> compile(const CompileRequest& request) override {
     ++compiles;
     if (meanwhile) std::exchange(meanwhile, nullptr)();

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "codegen/plan.hpp"
 
 namespace kerf::codegen {
@@ -70,7 +71,7 @@ Status check_with(const std::string& command, const std::string& source, const s
 
 Result<std::vector<ir::HostTensor>> run_compiled(const ir::Graph& graph, std::span<const ir::HostTensor> inputs,
                                                  const Bindings& bindings, const NaiveOptions& options) {
-  KERF_TRY(const std::string source, generate_naive(graph, Dialect::cpp, options));
+  KERF_TRY(const std::string source, generate_naive(graph, dialects::cpp, options));
   const TemporaryFolder folder;
   const fs::path file = folder.path / "kernel.cpp", library = folder.path / "kernel.so";
   KERF_TRY_VOID(write_file_atomic(file, symbol_definitions(bindings) + source + kCaller));

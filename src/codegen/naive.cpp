@@ -99,7 +99,8 @@ class FileWriter {
   }
 
   std::string header() const {
-    std::string text = fmt::format("/* kerf\ntarget: {}\n", dialect_.target);
+    std::string text = "/* kerf\n";
+    if (!options_.target.empty()) text += fmt::format("target: {}\n", options_.target);
     for (const Buffer& buffer : plan_.buffers)
       if (buffer.role == BufferRole::scratch)
         text += fmt::format("scratch: {} = {}{}\n", buffer.name, dtype_name(buffer.dtype), to_string(buffer.shape));
@@ -145,12 +146,12 @@ class FileWriter {
 
 }  // namespace
 
-Result<std::string> generate_naive(const ir::Graph& graph, Dialect dialect, const NaiveOptions& options) {
+Result<std::string> generate_naive(const ir::Graph& graph, const DialectTraits& dialect, const NaiveOptions& options) {
   if (options.compute != DType::f32 && options.compute != DType::f64)
     return fail(Errc::invalid_input,
                 fmt::format("naive kernels compute in f32 or f64, not {}", dtype_name(options.compute)));
   KERF_TRY(const Plan plan, make_plan(graph, options));
-  return FileWriter(plan, traits(dialect), options).write();
+  return FileWriter(plan, dialect, options).write();
 }
 
 }  // namespace kerf::codegen

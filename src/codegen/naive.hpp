@@ -19,12 +19,13 @@ struct NaiveOptions {
   OperandRounding operand_rounding = OperandRounding::none;
   std::string kernel_prefix = "naive";  ///< kernels are <prefix>_0, <prefix>_1, ...
   bool header = true;                   ///< with the `kerf` header comment
+  std::string target;                   ///< value of the header's `target:` line; "": without that line
 };
 
 /// Source text that serves every shape set: extents appear under the names of their shape symbols, which the compiler
 /// driver defines as integer constants before this text. Integers are computed in 64 bits. Casts between float types
 /// do not round, as in the interpreter; only stores to buffers do. The C++ entry point takes inputs, outputs and then
 /// scratch buffers, in the order of the header. An error names the node it is about.
-Result<std::string> generate_naive(const ir::Graph& graph, Dialect dialect, const NaiveOptions& options);
+Result<std::string> generate_naive(const ir::Graph& graph, const DialectTraits& dialect, const NaiveOptions& options);
 
 }  // namespace kerf::codegen

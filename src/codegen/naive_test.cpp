@@ -9,6 +9,7 @@
 
 #include "base/rng.hpp"
 #include "codegen/compiled_cpp.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "codegen/naive_cases.hpp"
 #include "ir/analysis/error_bound.hpp"
 #include "ir/interpret/interpreter.hpp"
@@ -82,7 +83,7 @@ TEST_P(NaiveCpp, AgreesWithTheInterpreterInSinglePrecision) { compare({}, 3e-5);
 
 TEST_P(NaiveCpp, OpenClTextPassesTheCompiler) {
   if (!is_installed("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
-  const std::string text = *generate_naive(build_case(test_case()), Dialect::opencl_c, {});
+  const std::string text = *generate_naive(build_case(test_case()), dialects::opencl_c, {});
   const Status status = check_with("clang-19 -x cl -cl-std=CL1.2 -Wall -Werror -Wno-division-by-zero -fsyntax-only {}",
                                    symbol_definitions(test_case().symbols) + text, "cl");
   EXPECT_TRUE(status) << (status ? "" : status.error().message) << text;
@@ -113,7 +114,7 @@ TEST_P(NaiveCpp, CudaTextPassesTheCompiler) {
   if (!is_installed("clang++-19")) GTEST_SKIP() << "clang++-19 is not installed";
   NaiveOptions options;
   options.operand_rounding = OperandRounding::tf32;
-  const std::string text = *generate_naive(build_case(test_case()), Dialect::cuda_cpp, options);
+  const std::string text = *generate_naive(build_case(test_case()), dialects::cuda_cpp, options);
   const Status status = check_with(
       "clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -Wall -Werror "
       "-Wno-division-by-zero -fsyntax-only {}",
@@ -147,10 +148,12 @@ const GraphCase& case_named(const std::string& name) {
 }
 
 TEST(NaiveText, OfSoftmaxIsFourLaunchesWithScratchBetween) {
-  const std::string text = *generate_naive(build_case(case_named("softmax")), Dialect::cuda_cpp, {});
+  NaiveOptions options;
+  options.target = "gpu";
+  const std::string text = *generate_naive(build_case(case_named("softmax")), dialects::cuda_cpp, options);
   EXPECT_EQ(text.substr(0, text.find("*/")),
             "/* kerf\n"
-            "target: cuda\n"
+            "target: gpu\n"
             "scratch: t1 = f32[rows, 1]\n"
             "scratch: t3 = f32[rows, cols]\n"
             "launch: naive_0<<<max(1, ceil_div(rows, 256)), 256>>>(x, t1)\n"
@@ -164,7 +167,7 @@ TEST(NaiveText, OfElementwiseGraphsIsOneKernelWithoutScratch) {
   const auto x = b.input("x", DType::f32, {Dim::symbol("n")});
   const auto e = b.apply(ir::MapOp::exp, x);  // used twice, but in one kernel
   b.output("y", b.apply(ir::MapOp::div, b.apply(ir::MapOp::sub, e, b.constant(1, DType::f32)), e));
-  const std::string text = *generate_naive(b.take(), Dialect::opencl_c, {});
+  const std::string text = *generate_naive(b.take(), dialects::opencl_c, {});
   EXPECT_EQ(text.find("scratch:"), std::string::npos);
   EXPECT_EQ(text.find("naive_1"), std::string::npos);
   EXPECT_EQ(text.find("exp("), text.rfind("exp("));
@@ -177,7 +180,7 @@ TEST(NaiveText, ReusesScratchThatNobodyReadsAnyMore) {
   ir::NodeId x = b.input("x", DType::f32, {n, n});
   for (int i = 0; i < 20; ++i) x = b.sure(b.matmul(x, x));
   b.output("y", x);
-  const std::string text = *generate_naive(b.take(), Dialect::cuda_cpp, {});
+  const std::string text = *generate_naive(b.take(), dialects::cuda_cpp, {});
   EXPECT_NE(text.find("naive_19<<<"), std::string::npos);
   std::size_t buffers = 0;
   for (std::size_t at = text.find("scratch:"); at != std::string::npos; at = text.find("scratch:", at + 1)) ++buffers;
@@ -193,7 +196,7 @@ TEST(NaiveText, MixesSizesRatherThanDeclareManyBuffers) {
         x, b.sure(b.broadcast_to(b.constant(0.25, DType::f32), {b.node(x).shape[1], Dim::symbol("n") + Dim(i)}))));
   b.output("y", x);
   const ir::Graph graph = b.take();
-  const std::string text = *generate_naive(graph, Dialect::cuda_cpp, {});
+  const std::string text = *generate_naive(graph, dialects::cuda_cpp, {});
   std::size_t buffers = 0;
   for (std::size_t at = text.find("scratch:"); at != std::string::npos; at = text.find("scratch:", at + 1)) ++buffers;
   EXPECT_LE(buffers, 16);
@@ -208,7 +211,7 @@ TEST(NaiveText, TakesPrefixAndLeavesOutTheHeaderOnRequest) {
   options.kernel_prefix = "oracle";
   options.header = false;
   options.compute = DType::f64;
-  const std::string text = *generate_naive(build_case(case_named("softmax")), Dialect::opencl_c, options);
+  const std::string text = *generate_naive(build_case(case_named("softmax")), dialects::opencl_c, options);
   EXPECT_EQ(text.find("/* kerf"), std::string::npos);
   EXPECT_NE(text.find("__kernel void oracle_0("), std::string::npos);
   EXPECT_NE(text.find("cl_khr_fp64"), std::string::npos);
@@ -217,7 +220,7 @@ TEST(NaiveText, TakesPrefixAndLeavesOutTheHeaderOnRequest) {
 TEST(NaiveText, IsRefusedWhenArgumentsShareAName) {
   SureBuilder b;
   b.output("x", b.apply(ir::MapOp::exp, b.input("x", DType::f32, {Dim(3)})));
-  const auto text = generate_naive(b.take(), Dialect::cpp, {});
+  const auto text = generate_naive(b.take(), dialects::cpp, {});
   ASSERT_FALSE(text);
   EXPECT_NE(text.error().message.find("'x'"), std::string::npos);
 }
@@ -225,7 +228,7 @@ TEST(NaiveText, IsRefusedWhenArgumentsShareAName) {
 TEST(NaiveText, IsRefusedForOtherComputeTypes) {
   NaiveOptions options;
   options.compute = DType::f16;
-  EXPECT_FALSE(generate_naive(build_case(case_named("softmax")), Dialect::cpp, options));
+  EXPECT_FALSE(generate_naive(build_case(case_named("softmax")), dialects::cpp, options));
 }
 
 /// Runs one graph of x[n] in single precision.

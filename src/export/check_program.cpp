@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "export/gpu_parts.hpp"
 #include "report/fill_in.hpp"
 
@@ -113,8 +114,8 @@ Result<std::vector<File>> reference_files(const Winner& winner) {
     return files;
   }
   const bool cuda = winner.target == "cuda";
-  KERF_TRY(const auto naive, runtime_naive(task, cuda ? codegen::Dialect::cuda_cpp : codegen::Dialect::cpp, DType::f64,
-                                           true, name + "_double"));
+  KERF_TRY(const auto naive, runtime_naive(task, cuda ? codegen::dialects::cuda_cpp : codegen::dialects::cpp,
+                                           DType::f64, true, name + "_double"));
   std::vector<std::string> arguments, sizes;
   if (!symbols.empty()) arguments.push_back(symbol_arguments(task));
   for (std::size_t i = 0; i < task.inputs.size() + task.outputs.size(); ++i)

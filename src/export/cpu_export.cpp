@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "export/parts.hpp"
 #include "report/fill_in.hpp"
 
@@ -77,8 +78,8 @@ Result<Fallback> fallback_of(const Task& task) {
   const std::string status = upper(function_name(task));
   if (!task.graph) return Fallback{"", "", fmt::format("  return {}_UNSUPPORTED_SHAPE;\n", status)};
   KERF_TRY(const auto naive,
-           runtime_naive(task, codegen::Dialect::cpp, task.precision == Precision::f64 ? DType::f64 : DType::f32, false,
-                         function_name(task) + "_fallback"));
+           runtime_naive(task, codegen::dialects::cpp, task.precision == Precision::f64 ? DType::f64 : DType::f32,
+                         false, function_name(task) + "_fallback"));
   return Fallback{naive.includes, naive.code,
                   fill_in(template_text("cpu_fallback.cpp.in"),
                           {{"UPPER", status},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "export/gpu_parts.hpp"
 #include "report/fill_in.hpp"
 
@@ -57,8 +58,8 @@ Result<std::string> dispatcher_text(const Winner& winner) {
   std::string fallback, undo, call = "  return cudaErrorInvalidValue;\n";
   if (task.graph) {
     KERF_TRY(const auto naive,
-             runtime_naive(task, codegen::Dialect::cuda_cpp, task.precision == Precision::f64 ? DType::f64 : DType::f32,
-                           false, name + "_fallback"));
+             runtime_naive(task, codegen::dialects::cuda_cpp,
+                           task.precision == Precision::f64 ? DType::f64 : DType::f32, false, name + "_fallback"));
     fallback = naive.includes + naive.code;
     for (const auto& macro : make_repeatable(naive.code).macros) undo += fmt::format("#undef {}\n", macro);
     call = cuda_run_body(winner, naive.plan, symbol_arguments(task));

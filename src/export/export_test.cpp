@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/file.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "export/parts.hpp"
 #include "export/shape_winners.hpp"
 #include "report/fixture_run.hpp"
@@ -127,7 +128,7 @@ TEST(Repeatable, MovesIncludesOutAndListsMacros) {
 }
 
 TEST(RuntimeNaive, SymbolsBecomeParametersOfEveryFunction) {
-  const auto naive = runtime_naive(rmsnorm(), codegen::Dialect::cpp, DType::f64, true, "plain").value();
+  const auto naive = runtime_naive(rmsnorm(), codegen::dialects::cpp, DType::f64, true, "plain").value();
   EXPECT_HAS(naive.code,
              "static void plain([[maybe_unused]] const long long cols, [[maybe_unused]] const long long rows, ");
   EXPECT_HAS(naive.code, "plain_kerf_plain_0(cols, rows, ");

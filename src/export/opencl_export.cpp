@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "export/gpu_parts.hpp"
 #include "language/opencl_c/source_text.hpp"
 #include "report/fill_in.hpp"
@@ -87,7 +88,7 @@ Result<Candidate> fallback_of(const Task& task) {
   codegen::NaiveOptions options;
   options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   options.kernel_prefix = "kerf_plain";
-  KERF_TRY(std::string source, codegen::generate_naive(*task.graph, codegen::Dialect::opencl_c, options));
+  KERF_TRY(std::string source, codegen::generate_naive(*task.graph, codegen::dialects::opencl_c, options));
   return parse_candidate("fallback", std::move(source));
 }
 

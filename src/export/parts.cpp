@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "codegen/dialect.hpp"
+#include "codegen/dialects/dialects.hpp"
 
 namespace kerf::exporting {
 
@@ -46,7 +46,7 @@ std::vector<std::string> symbol_names(const Task& task) {
   return {names.begin(), names.end()};
 }
 
-std::string c_type(DType dtype) { return codegen::memory_type(codegen::traits(codegen::Dialect::cpp), dtype); }
+std::string c_type(DType dtype) { return codegen::memory_type(codegen::dialects::cpp, dtype); }
 
 std::string identifier(std::string_view text) {
   std::string name;

@@ -52,8 +52,8 @@ struct RuntimeNaive {
   LaunchPlan plan;
 };
 /// For C++ (`entry` is the name of its one function, loops run on all cores) or CUDA.
-Result<RuntimeNaive> runtime_naive(const Task& task, codegen::Dialect dialect, DType compute, bool compute_outputs,
-                                   const std::string& entry);
+Result<RuntimeNaive> runtime_naive(const Task& task, const codegen::DialectTraits& dialect, DType compute,
+                                   bool compute_outputs, const std::string& entry);
 
 /// `text` between `#include <...>` lines moved out and macros undone at the end, so that it can stand in a namespace
 /// several times.

@@ -23,8 +23,8 @@ bool is_definition(std::string_view line) {
 
 }  // namespace
 
-Result<RuntimeNaive> runtime_naive(const Task& task, codegen::Dialect dialect, DType compute, bool compute_outputs,
-                                   const std::string& entry) {
+Result<RuntimeNaive> runtime_naive(const Task& task, const codegen::DialectTraits& dialect, DType compute,
+                                   bool compute_outputs, const std::string& entry) {
   KERF_CHECK(task.graph.has_value(), "only expressions have naive kernels");
   codegen::NaiveOptions options;
   options.compute = compute;
@@ -39,7 +39,7 @@ Result<RuntimeNaive> runtime_naive(const Task& task, codegen::Dialect dialect, D
   for (const auto& name : symbol_names(task)) parameters.push_back("[[maybe_unused]] const long long " + name);
   const std::string with = join(parameters, ", "), pass = symbol_arguments(task);
   const std::string call = options.kernel_prefix + "_", main = "extern \"C\" void kerf_kernel(";
-  const bool host = codegen::traits(dialect).host_entry;
+  const bool host = dialect.host_entry;
   for (auto line : split(after_header(source), '\n')) {
     if (line.starts_with("#include")) {
       naive.includes += line + "\n";

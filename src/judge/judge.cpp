@@ -235,7 +235,7 @@ Result<Judge::Stop> Judge::check_parse(const Trial& trial) const {
         "parse", fmt::format("the kernel is written for target '{}', not '{}'", candidate.target, tools_.target.name)});
   if (const auto status = check_against(task_, candidate); !status)
     return Stop(Rejected{"parse", status.error().message});
-  if (candidate.plan.launches.empty() && !codegen::traits(tools_.target.language->dialect()).host_entry)
+  if (candidate.plan.launches.empty() && !tools_.target.language->dialect().host_entry)
     return Stop(Rejected{"parse",
                          "the header has no `launch:` line, so there is nothing to run; add e.g. launch: "
                          "my_kernel<<<ceil_div(n, 256), 256>>>(x, y)"});

@@ -32,11 +32,12 @@ codegen::OperandRounding rounding_of(Precision precision) {
   }
 }
 
-Result<std::string> plain_source(const Task& task, const Language& language, codegen::OperandRounding rounding) {
+Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding) {
   codegen::NaiveOptions options;
   options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   options.operand_rounding = rounding;
-  return codegen::generate_naive(ir::simplify(*task.graph), language.dialect(), options);
+  options.target = target.name;
+  return codegen::generate_naive(ir::simplify(*task.graph), target.language->dialect(), options);
 }
 
 /// Small shapes are batched, and every call of a batch needs data of its own.
@@ -59,10 +60,10 @@ double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.devi
 
 }  // namespace
 
-Result<std::string> naive_source(const Task& task, const Language& language) {
-  if (task.graph) return plain_source(task, language, codegen::OperandRounding::none);
-  if (language.dialect() == codegen::Dialect::cpp)
-    return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float");
+Result<std::string> naive_source(const Task& task, const Target& target) {
+  if (task.graph) return plain_source(task, target, codegen::OperandRounding::none);
+  if (target.language->dialect().accepts_cpp_references)
+    return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float", target.name);
   return std::string{};
 }
 
@@ -109,14 +110,14 @@ Result<std::unique_ptr<LoadedBaseline>> ShapeContext::build_plain(const Inputs& 
 }
 
 Status ShapeContext::add_baselines(const Inputs& inputs) {
-  KERF_TRY(const std::string naive, naive_source(inputs.task, *inputs.target.language));
+  KERF_TRY(const std::string naive, naive_source(inputs.task, inputs.target));
   if (!naive.empty()) {
     KERF_TRY(auto plain, build_plain(inputs, naive));
     baselines_.push_back(std::move(plain));
   }
   const auto rounding = rounding_of(inputs.task.precision);
   if (inputs.task.graph && rounding != codegen::OperandRounding::none) {
-    KERF_TRY(const std::string source, plain_source(inputs.task, *inputs.target.language, rounding));
+    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, rounding));
     KERF_TRY(accuracy_, build_plain(inputs, source));
   }
   for (const BaselineSpec& spec : inputs.task.baselines) {

@@ -89,6 +89,6 @@ class ShapeContext {
 };
 
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
-Result<std::string> naive_source(const Task& task, const Language& language);
+Result<std::string> naive_source(const Task& task, const Target& target);
 
 }  // namespace kerf

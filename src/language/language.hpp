@@ -34,9 +34,9 @@ struct CalibrationKernel {
 class Language {
  public:
   virtual ~Language() = default;
-  virtual std::string_view name() const = 0;     ///< "cpp", "opencl_c", "cuda_cpp"; stored, so never renamed
-  virtual std::string version() const = 0;       ///< compiler, its version and flags; part of every cache key
-  virtual codegen::Dialect dialect() const = 0;  ///< how the naive kernel is written in it
+  virtual std::string_view name() const = 0;  ///< "cpp", "opencl_c", "cuda_cpp"; stored, so never renamed
+  virtual std::string version() const = 0;    ///< compiler, its version and flags; part of every cache key
+  virtual const codegen::DialectTraits& dialect() const = 0;  ///< how the naive kernel is written in it
   /// An artifact, or the compiler output. Thread-safe; calls run side by side. An Error means the compiler itself
   /// could not be run, never that the source is bad (a compile past its time limit is a CompileFailed).
   virtual Result<CompileOutcome> compile(const CompileRequest& request) = 0;

@@ -177,7 +177,7 @@ class CppReferenceRunner final : public oracle::Reference {
 
 }  // namespace
 
-std::string cpp_reference_candidate(const Task& task, const std::string& real) {
+std::string cpp_reference_candidate(const Task& task, const std::string& real, const std::string& target) {
   std::vector<std::string> params, args;
   for (const auto& input : task.inputs) {
     params.push_back(fmt::format("const {}* {}", c_type(input.dtype, real), input.name));
@@ -188,9 +188,10 @@ std::string cpp_reference_candidate(const Task& task, const std::string& real) {
     args.push_back(output.name);
   }
   return fmt::format(
-      "/* kerf\ntarget: cpu\n*/\n#line 1 \"{}\"\n{}\n\nextern \"C\" void kerf_kernel({}) {{\n  "
+      "/* kerf\n{}*/\n#line 1 \"{}\"\n{}\n\nextern \"C\" void kerf_kernel({}) {{\n  "
       "reference<{}>({});\n}}\n",
-      task.cpp->path, task.cpp->source, fmt::join(params, ", "), real, fmt::join(args, ", "));
+      target.empty() ? "" : fmt::format("target: {}\n", target), task.cpp->path, task.cpp->source,
+      fmt::join(params, ", "), real, fmt::join(args, ", "));
 }
 
 Result<std::unique_ptr<oracle::Reference>> make_cpp_reference(const Task& task, Language& language, Device& device) {

@@ -14,8 +14,8 @@
 namespace kerf {
 
 /// The candidate file that computes the reference in `real` ("double" or "float"): with "float" it is the task's naive
-/// baseline on the C++ target.
-std::string cpp_reference_candidate(const Task& task, const std::string& real);
+/// baseline on targets whose language is C++. `target` is the value of its `target:` line; "": without that line.
+std::string cpp_reference_candidate(const Task& task, const std::string& real, const std::string& target = "");
 
 /// `language` and `device` are the C++ target's and must outlive the result. Calls are serialised inside.
 ///

@@ -9,7 +9,7 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const Target target, make_target(options.target, context, "", true));
-  KERF_TRY(const std::string source, naive_source(task, *target.language));
+  KERF_TRY(const std::string source, naive_source(task, target));
   if (source.empty())
     return fail(Errc::invalid_input, "the reference of " + task.name +
                                          " is C++ code, so there is a naive kernel only for target " +

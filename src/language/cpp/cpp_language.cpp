@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "language/cpp/calibration.hpp"
 #include "language/cpp/compiler.hpp"
 #include "language/cpp/elf_facts.hpp"
@@ -75,7 +76,7 @@ class CppLanguage final : public Language {
   std::string version() const override {
     return fmt::format("{} {} {}", compiler_.version, join(compiler_.flags, " "), cpp::arch_flag(""));
   }
-  codegen::Dialect dialect() const override { return codegen::Dialect::cpp; }
+  const codegen::DialectTraits& dialect() const override { return codegen::dialects::cpp; }
   std::vector<CalibrationKernel> calibration_kernels(const std::string&) const override {
     return cpp::calibration_kernels();
   }

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "language/cuda_cpp/calibration.hpp"
 #include "language/cuda_cpp/cubin.hpp"
 #include "language/cuda_cpp/nvcc.hpp"
@@ -119,7 +120,7 @@ class CudaLanguage final : public Language {
 
   std::string_view name() const override { return "cuda_cpp"; }
   std::string version() const override { return version_; }
-  codegen::Dialect dialect() const override { return codegen::Dialect::cuda_cpp; }
+  const codegen::DialectTraits& dialect() const override { return codegen::dialects::cuda_cpp; }
   std::vector<CalibrationKernel> calibration_kernels(const std::string& arch) const override {
     return cuda_calibration_kernels(arch);
   }

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "language/opencl_c/calibration.hpp"
 #include "language/opencl_c/compiler_pool.hpp"
 #include "language/opencl_c/source_text.hpp"
@@ -67,7 +68,7 @@ class OpenclLanguage final : public Language {
     return fmt::format("{} {} ({}; {}) {}", device_.platform, device_.driver, device_.name, device_.device_version,
                        options_);
   }
-  codegen::Dialect dialect() const override { return codegen::Dialect::opencl_c; }
+  const codegen::DialectTraits& dialect() const override { return codegen::dialects::opencl_c; }
 
   Result<CompileOutcome> compile(const CompileRequest& request) override {
     for (const auto& [name, value] : request.constants) {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "codegen/dialect.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "propose/synth/built_in_files.hpp"
 #include "propose/synth/capabilities.hpp"
 
@@ -91,7 +91,7 @@ Result<Variant> read_variant(const toml::table& table, const std::string& family
   KERF_TRY(const std::string_view text, built_in_file(variant.file));
   variant.text = text;
   KERF_TRY(variant.languages, strings(table, "languages", place));
-  KERF_TRY_VOID(check_words(variant.languages, codegen::language_names(), false, "language", place));
+  KERF_TRY_VOID(check_words(variant.languages, codegen::dialects::language_names(), false, "language", place));
   KERF_TRY(variant.needs, strings(table, "needs", place));
   KERF_TRY_VOID(check_words(variant.needs, known_capabilities(), true, "capability", place));
   KERF_TRY(variant.when, strings(table, "when", place));

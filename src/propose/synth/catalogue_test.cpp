@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/dialects/dialects.hpp"
 #include "propose/synth/capabilities.hpp"
 
 namespace kerf::synth {
@@ -35,9 +36,9 @@ TEST(Catalogue, NamesTheNearestKnownWord) {
 }
 
 TEST(Capabilities, FollowFromTheLanguageAndWhatTheDeviceLacks) {
-  const auto& cpp = codegen::traits(codegen::Dialect::cpp);
-  const auto& opencl = codegen::traits(codegen::Dialect::opencl_c);
-  const auto& cuda = codegen::traits(codegen::Dialect::cuda_cpp);
+  const auto& cpp = codegen::dialects::cpp;
+  const auto& opencl = codegen::dialects::opencl_c;
+  const auto& cuda = codegen::dialects::cuda_cpp;
   DeviceFacts facts;
   EXPECT_TRUE(meets(cpp, facts, {"runs_on_host", "!sub_groups"}));
   EXPECT_TRUE(meets(opencl, facts, {"!runs_on_host", "!matrix_units"}));

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
 #include "propose/synth/synthesiser.hpp"
 
@@ -68,9 +69,9 @@ std::unique_ptr<Synthesiser> synthesiser_of(const Case& given, const std::string
   task.outputs = {{"y", node.dtype, node.shape}};
   task.graph = *std::move(graph);
   task.distributions.resize(task.inputs.size());
-  const auto dialect = target == "cpu"    ? codegen::Dialect::cpp
-                       : target == "cuda" ? codegen::Dialect::cuda_cpp
-                                          : codegen::Dialect::opencl_c;
+  const auto& dialect = target == "cpu"    ? codegen::dialects::cpp
+                        : target == "cuda" ? codegen::dialects::cuda_cpp
+                                           : codegen::dialects::opencl_c;
   auto made = Synthesiser::create(task, target, dialect, DeviceFacts{});
   KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
   return *std::move(made);

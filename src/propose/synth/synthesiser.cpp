@@ -120,13 +120,14 @@ Synthesiser::Synthesiser(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Synthesiser::~Synthesiser() = default;
 
 Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const std::string& target,
-                                                         codegen::Dialect dialect, const DeviceFacts& facts) {
+                                                         const codegen::DialectTraits& dialect,
+                                                         const DeviceFacts& facts) {
   if (!task.graph)
     return fail(
         Errc::invalid_input,
         fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
                     task.name));
-  OutputLanguage language{codegen::traits(dialect), {}, {std::string(codegen::traits(dialect).layer)}, {}};
+  OutputLanguage language{dialect, {}, {std::string(dialect.layer)}, {}};
   language.dialect.prologue = "";  // the dialect layer includes what is needed
   if (has_capability(language.dialect, facts, "runs_on_host")) {
     language.dialect.fast_functions = kFastFunctions;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
 #include "propose/synth/catalogue.hpp"
 #include "propose/synth/family.hpp"
@@ -31,7 +32,7 @@ ir::TensorType tensor(const std::string& name, const std::string& type) { return
 std::unique_ptr<Synthesiser> softmax_of_product(const std::string& target = "cpu") {
   const Task task = task_of("y = softmax(matmul(a, b), axis=-1) * 2.0",
                             {tensor("a", "f32[m, k]"), tensor("b", "f32[k, n]")}, {{"m", 64}, {"n", 96}, {"k", 32}});
-  auto made = Synthesiser::create(task, target, target == "cpu" ? codegen::Dialect::cpp : codegen::Dialect::opencl_c,
+  auto made = Synthesiser::create(task, target, target == "cpu" ? codegen::dialects::cpp : codegen::dialects::opencl_c,
                                   DeviceFacts{});
   KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
   return *std::move(made);
@@ -155,7 +156,7 @@ TEST(Synthesiser, ProcessorsGetTheirOwnKernelsFirstAndGpusNever) {
   for (const bool processor : {false, true}) {
     DeviceFacts facts;
     facts.runs_on_host = processor;
-    const auto made = Synthesiser::create(task, "opencl", codegen::Dialect::opencl_c, facts);
+    const auto made = Synthesiser::create(task, "opencl", codegen::dialects::opencl_c, facts);
     ASSERT_TRUE(made) << made.error().message;
     const std::vector<Genome> starts = (*made)->starts();
     const auto candidate = (*made)->render(starts.front());
@@ -175,7 +176,7 @@ TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
       "y = exp(item) + g0_main + BLOCK * G0_CHUNK",
       {tensor("item", "f32[i]"), tensor("g0_main", "f32[i]"), tensor("BLOCK", "f32[i]"), tensor("G0_CHUNK", "f32[i]")},
       {{"i", 100}});
-  const auto made = Synthesiser::create(task, "cpu", codegen::Dialect::cpp, DeviceFacts{});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
   ASSERT_TRUE(made) << made.error().message;
   const auto candidate = (*made)->render((*made)->starts().front());
   ASSERT_TRUE(candidate) << candidate.error().message;
@@ -185,7 +186,7 @@ TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
 TEST(Synthesiser, SaysThatCppReferencesHaveNoGraph) {
   Task task;
   task.name = "opaque";
-  const auto made = Synthesiser::create(task, "cpu", codegen::Dialect::cpp, DeviceFacts{});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("tensor expressions"), std::string::npos);
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "build/build.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "emulation.hpp"
 #include "oracle/compare.hpp"
 #include "oracle/reference.hpp"
@@ -88,7 +89,7 @@ Task task_of(const Case& c) {
 }
 
 Result<Candidate> render(const Task& task, const Case& c) {
-  KERF_TRY(const auto synthesiser, synth::Synthesiser::create(task, "cuda", codegen::Dialect::cuda_cpp, {}));
+  KERF_TRY(const auto synthesiser, synth::Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, {}));
   for (synth::Genome genome : synthesiser->starts()) {
     if (genome.genes.size() != 1 || genome.genes[0].variant != c.variant) continue;
     for (const auto& [name, value] : c.parameters) genome.genes[0].parameters[name] = value;

@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "language/language.hpp"
 
 namespace kerf {
@@ -25,7 +26,7 @@ class FakeCudaLanguage final : public Language {
 
   std::string_view name() const override { return "cuda_cpp"; }
   std::string version() const override { return "g++ with " + sha256_hex(read_file(shim_).value_or("")); }
-  codegen::Dialect dialect() const override { return codegen::Dialect::cuda_cpp; }
+  const codegen::DialectTraits& dialect() const override { return codegen::dialects::cuda_cpp; }
   std::vector<CalibrationKernel> calibration_kernels(const std::string&) const override { return {}; }
 
   Result<CompileOutcome> compile(const CompileRequest& request) override {

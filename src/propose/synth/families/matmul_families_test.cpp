@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/families/matmul_axes.hpp"
@@ -34,7 +35,7 @@ Whole whole(const std::string& expression, const std::vector<ir::TensorType>& in
 }
 
 TemplateValues fill(const Family& family, const Whole& w) {
-  HookWriter hooks(w.plan, codegen::traits(codegen::Dialect::cpp), {}, "g0");
+  HookWriter hooks(w.plan, codegen::dialects::cpp, {}, "g0");
   auto values = family.fill(w.group(), {}, hooks);
   KERF_CHECK(values.has_value(), values ? "" : values.error().message.c_str());
   return *std::move(values);
