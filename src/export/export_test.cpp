@@ -9,7 +9,7 @@
 #include "export/parts.hpp"
 #include "export/shape_winners.hpp"
 #include "report/fixture_run.hpp"
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 #include "task/task.hpp"
 
 namespace kerf::exporting {
@@ -158,7 +158,7 @@ TEST(ShapeWinners, OnlyClearlyFasterValuesOfTheSameKernelCount) {
   std::string pattern = (fs::temp_directory_path() / "kerf-winners-XXXXXX").string();
   const fs::path root = ::mkdtemp(pattern.data());
   ASSERT_TRUE(report::write_fixture_run(root / "run", {}));
-  const auto run = report::load_run(root / "run").value();
+  const auto run = load_run(root / "run").value();
   fs::remove_all(root);
   const Step& best = run.step(run.best);
   const auto winners = winners_by_shape(run.steps, best);

@@ -173,7 +173,7 @@ Speedup speedup_over(const Measurement& measurement, const std::string& vs) {
 
 }  // namespace
 
-Result<Proof> proof_of(const report::RunView& run, std::int64_t step) {
+Result<Proof> proof_of(const RunView& run, std::int64_t step) {
   const Step& claimed = run.step(step);
   Proof proof;
   proof.task_name = run.fact("task");

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "export/export.hpp"
 #include "model/evaluation.hpp"
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 namespace kerf::exporting {
 
@@ -25,7 +25,7 @@ struct Proof {
   Evaluation evaluation;
 };
 
-Result<Proof> proof_of(const report::RunView& run, std::int64_t step);
+Result<Proof> proof_of(const RunView& run, std::int64_t step);
 
 /// The bundle's files; the last is manifest.sha256 with the SHA-256 of all others, in the form of sha256sum. Paths may
 /// have folders.

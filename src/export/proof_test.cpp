@@ -21,7 +21,7 @@ class ProofTest : public testing::Test {
     root_ = ::mkdtemp(pattern.data());
     bundle_ = root_ / "proof";
     EXPECT_TRUE(report::write_fixture_run(root_ / "run", {"cpu", 30, 1, true, true}));
-    run_ = report::load_run(root_ / "run").value();
+    run_ = load_run(root_ / "run").value();
     files_ = proof_files(proof_of(run_, run_.best).value());
     for (const auto& file : files_) EXPECT_TRUE(write_file_atomic(bundle_ / file.path, file.text));
   }
@@ -33,7 +33,7 @@ class ProofTest : public testing::Test {
   }
 
   fs::path root_, bundle_;
-  report::RunView run_;
+  RunView run_;
   std::vector<File> files_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/candidate.hpp"
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 namespace kerf::exporting {
 namespace {
@@ -27,17 +27,16 @@ std::string without_choice(const Step& step) {
 
 std::map<std::string, Bindings> winners_by_shape(const std::vector<Step>& steps, const Step& winner) {
   std::map<std::string, Bindings> result;
-  const Measurement* measured = report::measurement_of(winner);
+  const Measurement* measured = measurement_of(winner);
   if (measured == nullptr || winner.tunables.empty()) return result;
   std::map<std::string, TimeEstimate> best;
   for (const auto& shape : measured->shapes) best[shape.shape] = shape.time;
   const auto own = best;
   const std::string kernel = without_choice(winner);
   for (const Step& step : steps) {
-    if (!(report::speedup_of(step) > 0) || step.tunables.size() != winner.tunables.size() ||
-        without_choice(step) != kernel)
+    if (!(speedup_of(step) > 0) || step.tunables.size() != winner.tunables.size() || without_choice(step) != kernel)
       continue;
-    for (const auto& shape : report::measurement_of(step)->shapes) {
+    for (const auto& shape : measurement_of(step)->shapes) {
       const auto known = best.find(shape.shape);
       if (known == best.end() || !(shape.time.high < own.at(shape.shape).low) ||
           !(shape.time.median < known->second.median))

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 namespace kerf::report {
 

@@ -11,6 +11,7 @@
 #include "judge/judge.hpp"
 #include "search/bandit.hpp"
 #include "search/duplicates.hpp"
+#include "search/search_settings.hpp"
 #include "search/search_state.hpp"
 
 namespace kerf {
@@ -451,7 +452,7 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
 
 Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& asked, RunObserver& observer) {
   SearchOptions options = asked;
-  if (options.search == "published") options.archive = {1, false};  // one elite a cell, any larger number replaces it
+  options.archive = archive_options(options);
   KERF_TRY(auto policy, make_policy(options.search));
   Search search(inputs, options, observer, std::move(policy));
   KERF_TRY_VOID(search.replay());

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <span>
 
@@ -52,6 +53,7 @@ struct Options {
   CheckOptions check;
   TasksOptions tasks;
   DoctorOptions doctor;
+  SettingsOptions settings;
   NaiveOptions naive;
   ShowOptions show;
   ExplainOptions explain;
@@ -66,6 +68,33 @@ struct Options {
 template <class T>
 CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char* type, const char* help) {
   return command->add_option(name, into, help)->type_name(type);
+}
+
+/// A budget of zero would mean no budget at all to those who read it.
+CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            double number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool fine = error == std::errc() && end == text.data() + text.size() && number > 0 && number <= 1e9;
+            return fine ? std::string() : "expected seconds, more than 0: " + text;
+          },
+          ""};
+}
+
+/// A seed: 64 bits, not negative. The parser's own numbers wrap.
+void add_seed(CLI::App* command, std::optional<std::uint64_t>& into, const char* help) {
+  command
+      ->add_option_function<std::string>(
+          "--seed",
+          [&into](const std::string& text) {
+            std::uint64_t seed = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+            if (error != std::errc() || end != text.data() + text.size())
+              throw CLI::ValidationError("--seed " + text, "expected a whole number from 0 to 18446744073709551615");
+            into = seed;
+          },
+          help)
+      ->type_name("NUMBER");
 }
 
 template <class T>
@@ -100,7 +129,7 @@ void define_eval(CLI::App& app, EvalOptions& options) {
       ->take_all();
   command->add_flag("--no-cache", options.no_cache, "Build and judge again, even if the verdict is known");
   command->add_flag("--verify-only", options.verify_only, "Stop before timing");
-  add_value(command, "--seed", options.seed, "NUMBER", "Seed of the test data; otherwise a fresh one");
+  add_seed(command, options.seed, "Seed of the test data; otherwise a fresh one");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
 }
@@ -127,12 +156,12 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_value(command, "--evals", options.evaluations, "NUMBER", "Looks at tuples, repeated ones included (default 60)")
       ->check(CLI::Range(1, 1000000).description(""));
   add_value(command, "--time", options.seconds, "SECONDS", "Stop looking after this long (default: no limit)")
-      ->check(CLI::Range(0.0, 1e9).description(""));
+      ->check(above_zero());
   add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a first look (default 5)")
       ->check(CLI::Range(1, 1000).description(""));
   add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")
       ->check(CLI::Range(1, 100).description(""));
-  add_value(command, "--seed", options.seed, "NUMBER", "Seed of the search and the test data (default 1)");
+  add_seed(command, options.seed, "Seed of the search and the test data (default 1)");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
   add_value(command, "--set", options.set, "NAME=VALUE", "A setting (measure.max_rounds=20); may be repeated")
@@ -163,9 +192,12 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
             "Most evaluations (default: 100, or no limit with --time); 0: no limit")
       ->check(CLI::Range(0, 10000000).description(""));
   add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
-      ->check(CLI::Range(0.0, 1e8).description(""));
-  add_value(command, "--seed", options.seed, "NUMBER",
-            "Seed of every choice and of the test data; otherwise a fresh one");
+      ->check(above_zero());
+  add_seed(command, options.seed, "Seed of every choice and of the test data; otherwise a fresh one");
+  add_value(command, "--from", options.from, "KERNEL",
+            "A kernel of yours to start from: judged first, its tunables tuned; may be repeated")
+      ->expected(1)
+      ->take_all();
   add_value(command, "--search", options.search, "NAME", "kerf (default); published or random, for comparison");
   add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
   add_value(command, "--resume", options.resume, "RUN",
@@ -185,10 +217,14 @@ void define_others(CLI::App& app, Options& options) {
   check->footer("Example:\n  kerf check tasks/softmax.toml");
   add_file(check, "TASK", options.check.task, "The task's .toml file");
   check->add_flag("--json", options.check.json, "JSON on stdout");
-  add_value(check, "--seed", options.check.seed, "NUMBER", "Seed of the test data");
+  add_seed(check, options.check.seed, "Seed of the test data (default 1)");
   auto* tasks = app.add_subcommand("tasks", "List task files");
   tasks->footer("Example:\n  kerf tasks tasks/cpp_reference");
   tasks->add_option("FOLDER", options.tasks.folder, "Where to look (default: tasks/)")->type_name("");
+  auto* settings = app.add_subcommand("settings", "List what --set can change");
+  settings->footer("Example:\n  kerf settings\n  kerf optimize tasks/gelu.toml --set search.patience=30");
+  settings->add_flag("--json", options.settings.json, "JSON on stdout");
+  settings->add_flag("--markdown", options.settings.markdown, "As docs/settings.md");
   auto* doctor = app.add_subcommand("doctor", "What works on this machine, and how to get the rest");
   doctor->footer("Example:\n  kerf doctor --calibrate");
   doctor->add_flag("--json", options.doctor.json, "JSON on stdout");
@@ -261,34 +297,48 @@ void define_prove(CLI::App& app, ProveOptions& options) {
             "With --check: a setting (measure.max_rounds=20); may be repeated")
       ->expected(1)
       ->take_all();
-  add_value(command, "--seed", options.seed, "NUMBER", "With --check: seed of the test data; otherwise a fresh one");
+  add_seed(command, options.seed, "With --check: seed of the test data; otherwise a fresh one");
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
 }
 
-/// Unknown commands and options, with the nearest known one; the parser's own words name none.
+/// The long names of the options of a command and of the program itself.
+std::vector<std::pair<std::string, const CLI::Option*>> long_options(const CLI::App& app, const CLI::App& scope) {
+  std::vector<std::pair<std::string, const CLI::Option*>> found;
+  for (const auto* place : {&scope, &app}) {
+    for (const auto* option : place->get_options())
+      for (const auto& name : option->get_lnames()) found.emplace_back("--" + name, option);
+    if (&scope == &app) break;
+  }
+  return found;
+}
+
+/// Unknown commands and options, with the nearest known one; the parser's own words name none. Options of the program
+/// may stand before the command, with a value.
 Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
   const CLI::App* scope = &app;
-  for (const auto& arg : args) {
-    if (arg == "--") break;
+  for (std::size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    const std::string& arg = args[i];
     if (!arg.starts_with('-')) {
       if (scope != &app) continue;
       std::vector<std::string> names;
       for (const auto* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
-      const auto known = std::find(names.begin(), names.end(), arg);
-      if (known == names.end())
-        return fail(Errc::invalid_input, fmt::format("unknown command '{}'{}; commands are {} (see kerf --help)", arg,
+      if (std::find(names.begin(), names.end(), arg) == names.end())
+        return fail(Errc::invalid_input, fmt::format("unknown command '{}'{}; choose one of: {} (see kerf --help)", arg,
                                                      did_you_mean(arg, names), join(names, ", ")));
       scope = app.get_subcommand(arg);
     } else if (arg.starts_with("--")) {
-      std::vector<std::string> names;
-      for (const auto* place : {scope, &app})
-        for (const auto* option : place->get_options())
-          for (const auto& name : option->get_lnames())
-            if (std::find(names.begin(), names.end(), "--" + name) == names.end()) names.push_back("--" + name);
+      const auto known = long_options(app, *scope);
       const std::string name = arg.substr(0, arg.find('='));
-      if (std::find(names.begin(), names.end(), name) == names.end())
-        return fail(Errc::invalid_input, fmt::format("unknown option '{}'{}; options are {}", name,
-                                                     did_you_mean(name, names), join(names, ", ")));
+      const auto option = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });
+      if (option != known.end()) {
+        if (arg.size() == name.size() && option->second->get_items_expected_min() > 0) ++i;  // its value
+        continue;
+      }
+      std::vector<std::string> names;
+      for (const auto& one : known)
+        if (std::find(names.begin(), names.end(), one.first) == names.end()) names.push_back(one.first);
+      return fail(Errc::invalid_input, fmt::format("unknown option '{}'{}; choose one of: {}", name,
+                                                   did_you_mean(name, names), join(names, ", ")));
     }
   }
   return {};
@@ -304,6 +354,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("optimize")) return optimize(options.optimize, environment, console);
   if (app.got_subcommand("check")) return check(options.check, environment, console);
   if (app.got_subcommand("tasks")) return tasks(options.tasks, environment, console);
+  if (app.got_subcommand("settings")) return settings(options.settings, environment, console);
   if (app.got_subcommand("doctor")) return doctor(options.doctor, environment, console);
   if (app.got_subcommand("synth")) return synth(options.synth, environment, console);
   if (app.got_subcommand("show")) {

@@ -97,14 +97,12 @@ TEST(Eval, RejectsAKernelWithABadHeaderAsData) {
   EXPECT_HAS(ran.out, "did you mean 'launch'?");
 }
 
-TEST(Settings, SplitsTunablesFromSettings) {
-  const auto settings = parse_settings({"BLOCK=256", "measure.max_rounds = 20"});
-  ASSERT_TRUE(settings) << settings.error().message;
-  EXPECT_EQ(settings->tunables, (Bindings{{"BLOCK", 256}}));
-  ASSERT_EQ(settings->options.size(), 1u);
-  EXPECT_EQ(settings->options[0].second, "20");
-  EXPECT_FALSE(parse_settings({"BLOCK=two"}));
-  EXPECT_FALSE(parse_settings({"BLOCK=1", "BLOCK=2"}));
+TEST(CommandLine, TakesOptionsOfTheProgramBeforeTheCommand) {
+  const auto before = kerf({"--nvrtc", "/some/folder", "tasks", std::string(KERF_SOURCE_DIR) + "/tasks"});
+  EXPECT_EQ(before.code, 0) << before.err;
+  EXPECT_EQ(kerf({"tasks", std::string(KERF_SOURCE_DIR) + "/tasks", "--nvrtc", "/some/folder"}).code, 0);
+  EXPECT_HAS(kerf({"--nvrtc", "/some/folder", "taks"}).err, "did you mean 'tasks'?");
+  EXPECT_HAS(kerf({"--nvrt", "/some/folder", "tasks"}).err, "did you mean '--nvrtc'?");
 }
 
 TEST(Style, IsPlainOffTerminalsAndWhenColourIsUnwanted) {

@@ -8,6 +8,7 @@
 #include "ir/analysis/cost.hpp"
 #include "measure/peaks.hpp"
 #include "oracle/reference.hpp"
+#include "run/target_session.hpp"
 #include "task/task.hpp"
 #include "verify/admission.hpp"
 #include "verify/cpp_reference.hpp"
@@ -173,7 +174,7 @@ Status check(const CheckOptions& options, const Environment& environment, Consol
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const auto shapes, gather(task, environment, context));
-  KERF_TRY(const Admission admission, admission_of(task, context, options.seed));
+  KERF_TRY(const Admission admission, admission_of(task, context, options.seed.value_or(1)));
   if (options.json)
     console.out << to_json(task, shapes, admission).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   else

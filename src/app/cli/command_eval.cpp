@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <random>
 #include <thread>
 
 #include "app/cli/commands.hpp"
-#include "base/clock.hpp"
-#include "base/file.hpp"
+#include "app/cli/kernel_file.hpp"
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "build/build.hpp"
 #include "judge/judge.hpp"
+#include "run/settings.hpp"
+#include "run/target_session.hpp"
 #include "task/task.hpp"
 
 namespace kerf::cli {
@@ -61,35 +59,19 @@ Evaluation refused_at_parse(const Task& task, const std::string& target, const C
   return evaluation;
 }
 
-/// The target by option, header or extension, in this order; they must not contradict each other.
-Result<std::string> choose_target(const EvalOptions& options, const std::string& path, const std::string& header) {
-  if (!options.target.empty() && !header.empty() && header != options.target)
-    return fail(Errc::invalid_input,
-                fmt::format("{} is written for target '{}', but --target says '{}'", path, header, options.target));
-  if (!options.target.empty()) return options.target;
-  if (!header.empty()) return header;
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (const std::string target = target_for_extension(extension); !target.empty()) return target;
-  return fail(Errc::invalid_input,
-              fmt::format("cannot tell the target of {}: give --target, one of {}", path, join(target_names(), ", ")));
-}
-
 Result<Job> read_kernel(const EvalOptions& options, const Task& task, const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", path));
-  KERF_TRY(std::string source, read_file(path));
+  KERF_TRY(std::string source, read_kernel_text(path));
   Job job;
   auto parsed = parse_candidate(path, source);
   if (parsed) {
     job.candidate = *std::move(parsed);
-    KERF_TRY(job.candidate.target, choose_target(options, path, job.candidate.target));
+    KERF_TRY(job.candidate.target, choose_target(path, options.target, job.candidate.target));
     if (auto known = check_target_name(job.candidate.target); !known)
       job.result = refused_at_parse(task, job.candidate.target, job.candidate, path + ": " + known.error().message);
   } else {
     job.candidate.name = path;
     job.candidate.id = sha256_hex(source);
-    KERF_TRY(job.candidate.target, choose_target(options, path, ""));
+    KERF_TRY(job.candidate.target, choose_target(path, options.target, ""));
     job.result = refused_at_parse(task, job.candidate.target, job.candidate, parsed.error().message);
   }
   return job;
@@ -145,7 +127,6 @@ struct Session {
   const Settings& settings;
   const JudgeOptions& judge_options;
   const TargetResources& context;
-  BuildCache& builds;
   Console& console;
 };
 
@@ -155,17 +136,12 @@ void show(const Evaluation& evaluation, const Session& session) {
 
 /// Judges all kernels of one target.
 Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& session) {
-  KERF_TRY(Target target, make_target(name, session.context, session.options.device));
-  std::optional<Target> cpp;
-  if (session.task.cpp && name != kCppReferenceTarget) {
-    KERF_TRY(cpp, make_target(kCppReferenceTarget, session.context));
-  }
-  SystemClock clock;
-  const JudgeTools tools{target, cpp ? &*cpp : &target, session.builds, clock};
-  Progress progress(session.console, fmt::format("{} ({})", name, printable(target.device->facts().name)));
+  KERF_TRY(const auto opened, TargetSession::open(session.task, name, session.options.device, session.context,
+                                                  session.options.no_cache ? Builds::fresh : Builds::kept));
+  Progress progress(session.console, fmt::format("{} ({})", name, printable(opened->facts().name)));
   NullObserver silent;
   Observer& observer = session.options.json ? static_cast<Observer&>(silent) : progress;
-  KERF_TRY(const auto judge, Judge::open(session.task, tools, session.judge_options, observer));
+  KERF_TRY(const auto judge, Judge::open(session.task, opened->tools(), session.judge_options, observer));
 
   std::vector<std::pair<Job*, Bindings>> work;
   for (Job* job : jobs) {
@@ -202,11 +178,6 @@ void show_all(const std::vector<Job>& jobs, Console& console) {
   console.out << std::flush;
 }
 
-std::uint64_t fresh_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
-
 }  // namespace
 
 Status eval(const EvalOptions& options, const Environment& environment, Console& console) {
@@ -232,9 +203,7 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
 
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, options.jobs);
-  const bool keep_builds = !options.no_cache && !environment.cache.empty();
-  BuildCache builds(keep_builds ? environment.cache / "builds" : std::filesystem::path());
-  Session session{task, options, settings, judge_options, context, builds, console};
+  Session session{task, options, settings, judge_options, context, console};
 
   std::vector<std::string> order;  // targets by first appearance
   for (const auto& job : jobs) {

@@ -1,24 +1,25 @@
 #include <fmt/format.h>
 
 #include "app/cli/run_commands.hpp"
-#include "app/cli/run_task.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "export/export.hpp"
 #include "export/shape_winners.hpp"
+#include "run/chosen_kernel.hpp"
+#include "run/run_task.hpp"
 #include "store/find_run.hpp"
 
 namespace kerf::cli {
 namespace {
 
 /// What people read at the top of an exported file.
-std::string origin_of(const report::RunView& run, const Task& task, const Step& step) {
+std::string origin_of(const RunView& run, const Task& task, const Step& step) {
   std::string text = task.name + (task.description.empty() ? "" : ": " + task.description) + "\n";
   text += fmt::format("Kernel {} of step {} in {}, exported by kerf {}.\n", step.evaluation.candidate_id.substr(0, 12),
                       step.number, run.folder.filename().string(), kKerfVersion);
-  const Measurement& measured = *report::measurement_of(step);
+  const Measurement& measured = *measurement_of(step);
   text += fmt::format("Measured on {}: {} over {}.\n", step.evaluation.device, format_speedup(measured.speedup),
                       measured.speedup.vs);
   for (const auto& shape : measured.shapes)
@@ -54,9 +55,10 @@ Status export_run(const ExportOptions& options, const Environment&, Console& con
                                                  did_you_mean(options.format, known), join(known, ", ")));
   }
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, report::load_run(folder));
-  KERF_TRY(const Task task, task_of_run(run));
-  KERF_TRY(const Chosen chosen, choose_kernel(run, options.step));
+  KERF_TRY(const auto run, load_run(folder));
+  KERF_TRY(const TaskText text, stored_task(run.facts, run.folder.string()));
+  const Task& task = text.task;
+  KERF_TRY(const ChosenKernel chosen, choose_kernel(run, options.step));
   const Step& step = run.step(chosen.step);
   const exporting::Winner winner{task,
                                  run.fact("target"),

@@ -1,5 +1,6 @@
 #include "app/cli/commands.hpp"
 #include "judge/shape_context.hpp"
+#include "run/target_session.hpp"
 
 namespace kerf::cli {
 

@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/run_commands.hpp"
-#include "app/cli/run_config.hpp"
-#include "app/cli/run_task.hpp"
 #include "app/cli/run_text.hpp"
-#include "base/clock.hpp"
 #include "base/file.hpp"
-#include "build/build.hpp"
 #include "export/proof.hpp"
 #include "judge/judge.hpp"
+#include "run/chosen_kernel.hpp"
+#include "run/run_config.hpp"
+#include "run/run_task.hpp"
+#include "run/settings.hpp"
+#include "run/target_session.hpp"
 #include "store/find_run.hpp"
 
 namespace kerf::cli {
@@ -36,9 +36,8 @@ class Progress final : public Observer {
 
 Status write_proof(const ProveOptions& options, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, report::load_run(folder));
-  KERF_TRY(const Task task, task_of_run(run));
-  KERF_TRY(const Chosen chosen, choose_kernel(run, options.step));
+  KERF_TRY(const auto run, load_run(folder));
+  KERF_TRY(const ChosenKernel chosen, choose_kernel(run, options.step));
   KERF_TRY(const auto proof, exporting::proof_of(run, chosen.step));
   const auto files = exporting::proof_files(proof);
   const std::filesystem::path out = options.out.empty() ? folder / "proof" : std::filesystem::path(options.out);
@@ -56,15 +55,15 @@ Status write_proof(const ProveOptions& options, Console& console) {
   }
   console.out << fmt::format("{}\nproof {} of step {}: {} over {}\ncheck it again: kerf prove --check {}\n",
                              out.string(), exporting::proof_id(files).substr(0, 16), chosen.step,
-                             format_speedup(report::measurement_of(run.step(chosen.step))->speedup),
-                             report::measurement_of(run.step(chosen.step))->speedup.vs, out.string())
+                             format_speedup(measurement_of(run.step(chosen.step))->speedup),
+                             measurement_of(run.step(chosen.step))->speedup.vs, out.string())
               << std::flush;
   return {};
 }
 
 Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions& options,
                                const Environment& environment, Console& console) {
-  KERF_TRY(const Task task, task_from_texts(proof.task_source, proof.task_files, proof.task_name));
+  KERF_TRY(const Task task, restore_task(proof.task_source, proof.task_files, proof.task_name));
   if (task.id != proof.evaluation.task_id)
     return fail(Errc::invalid_input,
                 "the bundle was tampered with: task/task.toml is not the task that the claim is about");
@@ -76,25 +75,17 @@ Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions
   if (const auto config = config_from_toml(proof.config)) judge_options = config->judge;
   KERF_TRY(const Settings settings, parse_settings(options.set));
   KERF_TRY_VOID(apply_settings(settings, judge_options));
-  std::random_device device;
-  judge_options.seed = options.seed ? *options.seed : (static_cast<std::uint64_t>(device()) << 32 | device());
+  judge_options.seed = options.seed ? *options.seed : fresh_seed();
   judge_options.cache = environment.cache;
   judge_options.use_evaluation_cache = false;
 
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 0);
-  KERF_TRY(Target target, make_target(candidate.target, context, options.device));
-  std::optional<Target> cpp;
-  if (task.cpp && candidate.target != kCppReferenceTarget) {
-    KERF_TRY(cpp, make_target(kCppReferenceTarget, context));
-  }
-  BuildCache builds(std::filesystem::path{});
-  SystemClock clock;
-  const JudgeTools tools{target, cpp ? &*cpp : &target, builds, clock};
+  KERF_TRY(const auto session, TargetSession::open(task, candidate.target, options.device, context, Builds::fresh));
   Progress progress(console);
   NullObserver silent;
   Observer& observer = options.json ? static_cast<Observer&>(silent) : progress;
-  KERF_TRY(const auto judge, Judge::open(task, tools, judge_options, observer));
+  KERF_TRY(const auto judge, Judge::open(task, session->tools(), judge_options, observer));
   // Other load on the machine makes a kernel look slow, never fast for long: one busy moment does not refute a claim.
   Evaluation best;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -4,19 +4,19 @@
 #include "base/file.hpp"
 #include "ir/analysis/cost.hpp"
 #include "report/html_report.hpp"
+#include "run/run_task.hpp"
 #include "store/find_run.hpp"
-#include "task/task.hpp"
 
 namespace kerf::cli {
 namespace {
 
 /// What the task's shape sets cost; empty when the reference is C++ or the run does not keep its task.
-std::vector<report::ShapeCost> costs_of(const report::RunView& run) {
+std::vector<report::ShapeCost> costs_of(const RunView& run) {
   std::vector<report::ShapeCost> costs;
-  const auto task = parse_task(run.fact("task_source"), run.folder, run.fact("task") + ".toml");
-  if (!task || !task->graph) return costs;
-  for (const auto& shape : shapes_for(*task, run.fact("target")))
-    if (const auto cost = ir::cost(*task->graph, shape.symbols))
+  const auto text = stored_task(run.facts, run.folder.string());
+  if (!text || !text->task.graph) return costs;
+  for (const auto& shape : shapes_for(text->task, run.fact("target")))
+    if (const auto cost = ir::cost(*text->task.graph, shape.symbols))
       costs.push_back({shape.name, cost->bytes_read + cost->bytes_written,
                        cost->fma_flops + cost->other_flops + cost->special_ops});
   return costs;
@@ -26,7 +26,7 @@ std::vector<report::ShapeCost> costs_of(const report::RunView& run) {
 
 Status report(const ReportOptions& options, const Environment&, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, report::load_run(folder));
+  KERF_TRY(const auto run, load_run(folder));
   const std::filesystem::path file = options.out.empty() ? folder / "report.html" : std::filesystem::path(options.out);
   KERF_TRY_VOID(write_file_atomic(file, report::html_report(run, costs_of(run))));
   console.out << file.string() << std::endl;

@@ -20,7 +20,7 @@ Json brief(const Step& step) {
                {"candidate", step.evaluation.candidate_id},
                {"outcome", outcome_name(step.evaluation.outcome)},
                {"cell", step.cell}};
-  if (const Measurement* measurement = report::measurement_of(step)) {
+  if (const Measurement* measurement = measurement_of(step)) {
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
     json["speedup"] = {{"vs", measurement->speedup.vs},
                        {"ratio", number(measurement->speedup.ratio)},
@@ -30,7 +30,7 @@ Json brief(const Step& step) {
   return json;
 }
 
-std::string show_json(const report::RunView& run) {
+std::string show_json(const RunView& run) {
   Json json;
   json["schema"] = kShowSchema;
   json["run"] = run.folder.string();
@@ -44,7 +44,7 @@ std::string show_json(const report::RunView& run) {
     json["best"]["evaluation"] = Json::parse(to_json(run.step(run.best).evaluation));
   }
   json["funnel"] = Json::array();
-  for (const auto& stage : report::funnel_of(run))
+  for (const auto& stage : funnel_of(run))
     json["funnel"].push_back({{"stage", stage.name}, {"count", stage.count}, {"lost", stage.lost}});
   json["outcomes"] = Json::object();
   for (const Step& step : run.steps) {
@@ -64,9 +64,9 @@ std::string show_json(const report::RunView& run) {
 
 Status show(const ShowOptions& options, const Environment&, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, report::load_run(folder));
+  KERF_TRY(const auto run, load_run(folder));
   if (options.source) {
-    KERF_TRY(const auto number, report::find_step(run, options.step.empty() ? "best" : options.step));
+    KERF_TRY(const auto number, find_step(run, options.step.empty() ? "best" : options.step));
     console.out << run.step(number).source << std::flush;
     return {};
   }

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
-#include "base/clock.hpp"
+#include "app/cli/kernel_file.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
-#include "base/text.hpp"
-#include "build/build.hpp"
+#include "run/settings.hpp"
+#include "run/target_session.hpp"
 #include "search/tune.hpp"
 #include "search/tune_space.hpp"
 #include "task/task.hpp"
@@ -137,30 +136,11 @@ void show(const TuneReport& report, Console& console) {
     if (best != report.best) console.out << fmt::format("shape '{}' is faster with {}\n", shape, words(best));
 }
 
-Result<Candidate> read_kernel(const TuneCommand& options) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(options.kernel, error))
-    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", options.kernel));
-  KERF_TRY(std::string source, read_file(options.kernel));
-  KERF_TRY(Candidate candidate, parse_candidate(options.kernel, std::move(source)));
-  if (!options.target.empty() && !candidate.target.empty() && options.target != candidate.target)
-    return fail(Errc::invalid_input, fmt::format("{} is written for target '{}', but --target says '{}'",
-                                                 options.kernel, candidate.target, options.target));
-  if (candidate.target.empty()) candidate.target = options.target;
-  if (candidate.target.empty())
-    candidate.target = target_for_extension(std::filesystem::path(options.kernel).extension().string());
-  if (candidate.target.empty())
-    return fail(Errc::invalid_input, fmt::format("cannot tell the target of {}: give --target, one of {}",
-                                                 options.kernel, join(target_names(), ", ")));
-  KERF_TRY_VOID(check_target_name(candidate.target));
-  return candidate;
-}
-
 }  // namespace
 
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console) {
   KERF_TRY(const Task task, load_checked_task(options.task));
-  KERF_TRY(const Candidate candidate, read_kernel(options));
+  KERF_TRY(const Candidate candidate, read_kernel_file(options.kernel, options.target));
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(
@@ -169,35 +149,28 @@ Status tune_kernel(const TuneCommand& options, const Environment& environment, C
                     "to leave them out",
                     settings.tunables.begin()->first));
   JudgeOptions judge_options;
-  judge_options.seed = options.seed;
+  judge_options.seed = options.seed.value_or(1);
   judge_options.only_shape = options.shape;
   judge_options.cache = environment.cache;
   KERF_TRY_VOID(apply_settings(settings, judge_options));
 
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, options.jobs);
-  BuildCache builds(environment.cache.empty() ? std::filesystem::path() : environment.cache / "builds");
-  KERF_TRY(Target target, make_target(candidate.target, context, options.device));
-  std::optional<Target> cpp;
-  if (task.cpp && candidate.target != kCppReferenceTarget) {
-    KERF_TRY(cpp, make_target(kCppReferenceTarget, context));
-  }
-  SystemClock clock;
-  const JudgeTools tools{target, cpp ? &*cpp : &target, builds, clock};
+  KERF_TRY(const auto session, TargetSession::open(task, candidate.target, options.device, context));
   NullObserver silent;
-  KERF_TRY(const auto judge, Judge::open(task, tools, judge_options, silent));
+  KERF_TRY(const auto judge, Judge::open(task, session->tools(), judge_options, silent));
   // A header that does not fit the task is the user's to mend before anything is tuned.
   KERF_TRY_VOID(check_against(task, candidate));
 
   TuneOptions tuning;
   tuning.evaluations = options.evaluations;
   tuning.seconds = options.seconds;
-  tuning.seed = options.seed;
+  tuning.seed = options.seed.value_or(1);
   tuning.rounds = options.rounds;
   tuning.passes = options.all;
   tuning.jobs = options.jobs > 0 ? options.jobs : available_cores();
   Progress progress(console, options.json);
-  KERF_TRY(const TuneReport report, tune(*judge, candidate, tuning, clock, progress));
+  KERF_TRY(const TuneReport report, tune(*judge, candidate, tuning, session->clock(), progress));
 
   if (options.json)
     console.out << to_json(report, candidate).dump() << std::endl;

@@ -9,11 +9,7 @@
 #include "app/cli/environment.hpp"
 #include "base/result.hpp"
 #include "model/task.hpp"
-
-namespace kerf {
-struct JudgeOptions;
-struct SearchOptions;
-}  // namespace kerf
+#include "run/run_task.hpp"
 
 namespace kerf::cli {
 
@@ -42,6 +38,7 @@ struct OptimizeOptions {
   std::string search;                 ///< "": kerf
   std::string out;                    ///< run folder; "": runs/<task>-<target>-<time>
   std::string resume;                 ///< a run that was interrupted or is to go on
+  std::vector<std::string> from;      ///< kernel files that the search starts from
   std::vector<std::string> set;
   bool json = false;
   int jobs = 0;
@@ -51,7 +48,7 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
 struct CheckOptions {
   std::string task;
   bool json = false;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;  ///< none: 1
 };
 Status check(const CheckOptions& options, const Environment& environment, Console& console);
 
@@ -59,6 +56,12 @@ struct TasksOptions {
   std::string folder;  ///< "": tasks/ here, or beside the build that this program is from
 };
 Status tasks(const TasksOptions& options, const Environment& environment, Console& console);
+
+struct SettingsOptions {
+  bool json = false;
+  bool markdown = false;  ///< as docs/settings.md
+};
+Status settings(const SettingsOptions& options, const Environment& environment, Console& console);
 
 struct DoctorOptions {
   bool json = false;
@@ -87,8 +90,8 @@ struct TuneCommand {
   int evaluations = 60;
   double seconds = 0;  ///< 0: no limit
   int rounds = 5;
-  int all = 0;  ///< passes over the whole space instead
-  std::uint64_t seed = 1;
+  int all = 0;                        ///< passes over the whole space instead
+  std::optional<std::uint64_t> seed;  ///< none: 1
   int jobs = 0;
   bool json = false;
   std::string out;  ///< where the kernel with the best values goes; "": nowhere
@@ -97,24 +100,13 @@ Status tune_kernel(const TuneCommand& options, const Environment& environment, C
 
 /// The task, with its target names held to the list of targets.
 Result<Task> load_checked_task(const std::string& path);
+/// The same with its texts.
+Result<TaskText> read_checked_task(const std::string& path);
 
 /// Ok when `name` is a target; the error gives the nearest one.
 Status check_target_name(const std::string& name);
 
-/// The target whose language C++ references are written in.
-inline constexpr const char* kCppReferenceTarget = "cpu";
-
-/// Values given with --set, split into tunables and settings.
-struct Settings {
-  Bindings tunables;
-  std::vector<std::pair<std::string, std::string>> options;  ///< keys with a dot
-};
-Result<Settings> parse_settings(const std::vector<std::string>& texts);
-
-/// Writes the settings (measure.*, judge.* and, where there is a search, search.*) into the options; an unknown one is
-/// an error with the nearest known.
-Status apply_settings(const Settings& settings, JudgeOptions& judge, SearchOptions* search = nullptr);
-/// Every setting by name, with its value.
-std::vector<std::pair<std::string, double>> effective_settings(JudgeOptions judge, SearchOptions search);
+/// A seed that was not drawn before: 64 random bits.
+std::uint64_t fresh_seed();
 
 }  // namespace kerf::cli

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
+#include <random>
 
 #include "app/cli/commands.hpp"
 #include "base/text.hpp"
@@ -18,10 +18,16 @@ Status check_target_name(const std::string& name) {
 }
 
 Result<Task> load_checked_task(const std::string& path) {
+  KERF_TRY(TaskText text, read_checked_task(path));
+  return std::move(text.task);
+}
+
+Result<TaskText> read_checked_task(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return fail(Errc::not_found, fmt::format("there is no task file '{}'; 'kerf tasks' lists the sample tasks", path));
-  KERF_TRY(Task task, load_task(path));
+  KERF_TRY(TaskText text, read_task(path));
+  const Task& task = text.task;
   const auto check = [&](const std::string& target, const std::string& where) -> Status {
     if (auto status = check_target_name(target); !status)
       return fail(Errc::invalid_input, fmt::format("{}: {}: {}", path, where, status.error().message));
@@ -35,30 +41,12 @@ Result<Task> load_checked_task(const std::string& path) {
   for (const auto& baseline : task.baselines) {
     KERF_TRY_VOID(check(baseline.target, fmt::format("[baselines.{}]", baseline.name)));
   }
-  return task;
+  return text;
 }
 
-Result<Settings> parse_settings(const std::vector<std::string>& texts) {
-  Settings settings;
-  for (const auto& text : texts) {
-    const auto equals = text.find('=');
-    const std::string key(trim(text.substr(0, equals)));
-    const std::string value(equals == std::string::npos ? "" : trim(text.substr(equals + 1)));
-    if (key.empty() || value.empty())
-      return fail(Errc::invalid_input,
-                  fmt::format("--set '{}': expected NAME=VALUE, for example --set BLOCK=256", text));
-    if (key.find('.') != std::string::npos) {
-      settings.options.emplace_back(key, value);
-      continue;
-    }
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size())
-      return fail(Errc::invalid_input, fmt::format("--set '{}': a tunable's value is an integer", text));
-    if (!settings.tunables.emplace(key, number).second)
-      return fail(Errc::invalid_input, fmt::format("--set gives '{}' twice", key));
-  }
-  return settings;
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
 }  // namespace kerf::cli

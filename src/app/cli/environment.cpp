@@ -1,5 +1,6 @@
 #include "app/cli/environment.hpp"
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,6 +77,12 @@ Style style_for(const Environment& environment, bool terminal) {
   const bool utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   const bool colour = value_of(environment, "NO_COLOR").empty() && value_of(environment, "TERM") != "dumb";
   return {terminal && colour, terminal && utf8};
+}
+
+int terminal_columns() {
+  constexpr int kUsual = 80;
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
 TargetResources make_context(const Environment& environment, Sandbox& sandbox, int jobs) {

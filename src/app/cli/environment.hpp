@@ -26,6 +26,9 @@ Environment read_environment();
 /// locales.
 Style style_for(const Environment& environment, bool terminal);
 
+/// Columns of the terminal that progress is shown on, now; 80 when it does not say.
+int terminal_columns();
+
 /// Where a command writes. Results go to `out`, progress and errors to `err`.
 struct Console {
   std::ostream& out;

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "app/cli/cli.hpp"
-#include "app/cli/run_config.hpp"
 #include "app/cli/search_view.hpp"
 
 namespace kerf::cli {
@@ -35,6 +34,10 @@ TEST(Optimize, SaysWhatIsWrongWithItsArguments) {
   EXPECT_HAS(kerf({"optimize", "no_such.toml"}).err, "there is no task file");
   EXPECT_EQ(kerf({"optimize", "--resume", "/no/such/run"}).code, kMisuse);
   EXPECT_EQ(kerf({"optimize", task("gelu"), "--evals", "-3"}).code, kMisuse);
+  for (const char* time : {"0", "-1", "nan", "soon"})
+    EXPECT_HAS(kerf({"optimize", task("gelu"), "--time", time}).err, "expected seconds, more than 0");
+  for (const char* seed : {"-1", "1.5", "18446744073709551616", "x"})
+    EXPECT_HAS(kerf({"optimize", task("gelu"), "--seed", seed}).err, "expected a whole number from 0");
 }
 
 TEST(Optimize, RefusesAnUnknownSearchBeforeAnythingIsMade) {
@@ -45,25 +48,11 @@ TEST(Optimize, RefusesAnUnknownSearchBeforeAnythingIsMade) {
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
-TEST(RunConfig, IsReadBackAsItWasWritten) {
-  RunConfig config;
-  config.target = "opencl";
-  config.device = "opencl:1";
-  config.search.search = "published";
-  config.search.seed = ~std::uint64_t{0};
-  config.search.evaluations = 33;
-  config.search.seconds = 2.5;
-  config.search.patience = 7;
-  config.judge.measure.target_noise = 0.125;
-  config.judge.measure.time_limit = std::chrono::milliseconds(77);
-  const std::string text = to_toml(config, "gelu");
-  const auto back = config_from_toml(text);
-  ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(to_toml(*back, "gelu"), text);
-  EXPECT_EQ(back->search.seed, ~std::uint64_t{0});
-  EXPECT_EQ(back->judge.measure.time_limit.count(), 77);
-  EXPECT_FALSE(config_from_toml("seed = ["));
-  EXPECT_FALSE(config_from_toml("target = \"cpu\""));
+TEST(Optimize, LeavesNothingBehindWhenItCannotStart) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "kerf_failed_start" / "run";
+  const auto ran = kerf({"optimize", task("gelu"), "--device", "cpu:77", "--out", folder.string()});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.parent_path())) << ran.err;
 }
 
 SearchProgress progress() {
@@ -91,7 +80,7 @@ TEST(SearchView, TellsWhatIsLeftOfTheSmallerBudget) {
 }
 
 TEST(SearchView, ShowsTheStateInAFewLines) {
-  const std::string block = progress_block(progress(), "rmsnorm on cpu", "step 41 parameter: g0 BLOCK 1 -> 2", {});
+  const std::string block = progress_block(progress(), "rmsnorm on cpu", "step 41 parameter: g0 BLOCK 1 -> 2", 200, {});
   EXPECT_HAS(block, "40 of 100 evaluations, 20.0 a minute");
   EXPECT_HAS(block, "7.91x (7.70x to 8.15x) vs naive, 64 % of the speed of light, step 31 row/vector");
   EXPECT_HAS(block, "9 of 64 cells");
@@ -99,24 +88,146 @@ TEST(SearchView, ShowsTheStateInAFewLines) {
   EXPECT_LE(std::count(block.begin(), block.end(), '\n'), 6);
 }
 
+TEST(SearchView, NoLineOfTheBlockIsWiderThanTheTerminal) {
+  const std::string long_text(300, 'x');
+  SearchProgress p = progress();
+  p.best_name = long_text;
+  for (const std::size_t columns : {20u, 40u, 79u}) {
+    std::istringstream block(progress_block(p, "task \u00e4 " + long_text, long_text, columns, {}));
+    int lines = 0;
+    for (std::string line; std::getline(block, line); ++lines) EXPECT_LE(line.size(), columns + 1) << line;
+    EXPECT_EQ(lines, 5);
+  }
+}
+
+TEST(SearchView, SaysWhichFinalistIsMeasured) {
+  SearchProgress p = progress();
+  p.time_limit = 100;
+  p.stage = "final";
+  p.confirmed = 1;
+  p.finalists = 3;
+  const std::string block = progress_block(p, "rmsnorm on cpu", "step 41 confirm", 100, {});
+  EXPECT_HAS(block, "measuring finalist 2 of 3");
+  EXPECT_EQ(block.find(" left"), std::string::npos) << block;
+  p.stage = "search";
+  EXPECT_HAS(progress_block(p, "", "", 100, {}), "ends with this kernel");
+}
+
+Step refused_step() {
+  Step step;
+  step.number = 41;
+  step.operation = "parameter";
+  step.name = "row/vector";
+  step.evaluation.outcome = Rejected{"static_budget", "no"};
+  step.decision = "not kept: \x1b[31mred";
+  return step;
+}
+
+Step kept_step() {
+  Step step = refused_step();
+  Measurement measurement;
+  measurement.speedup = {"naive", 7.91, 7.7, 8.15};
+  step.evaluation.outcome = measurement;
+  step.kept = true;
+  step.decision = "kept: 1.31 times step 12 (1.24 to 1.38), which it replaces in a cell with a long description of it";
+  return step;
+}
+
+TEST(StepLine, SaysTheDecisionFirstWithinAHundredColumns) {
+  const std::string line = step_line(kept_step(), {});
+  EXPECT_EQ(line.find("   41  kept            7.91x (7.70x to 8.15x)"), 0u) << line;
+  EXPECT_HAS(line, "parameter  row/vector: 1.31 times step 12");
+  EXPECT_LE(line.size(), kStepLineColumns + 1);
+  const std::string refused = step_line(refused_step(), {});
+  EXPECT_EQ(refused.find("   41  rejected        static_budget"), 0u) << refused;
+  EXPECT_LE(refused.size(), kStepLineColumns + 1);
+}
+
+/// What a terminal of `columns` shows after `bytes`: lines wrap, the cursor moves up, what is below it is erased.
+std::vector<std::string> screen_after(const std::string& bytes, std::size_t columns) {
+  std::vector<std::string> rows{""};
+  std::size_t y = 0, x = 0;
+  const auto at = [&]() -> std::string& {
+    if (rows.size() <= y) rows.resize(y + 1);
+    return rows[y];
+  };
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == '\n')
+      ++y, x = 0, at();
+    else if (bytes[i] == '\r')
+      x = 0;
+    else if (bytes.compare(i, 2, "\x1b[") == 0) {
+      std::size_t end = i + 2, number = 0;
+      for (; std::isdigit(static_cast<unsigned char>(bytes[end])) != 0; ++end)
+        number = number * 10 + static_cast<std::size_t>(bytes[end] - '0');
+      if (bytes[end] == 'A') y -= std::min(y, number);
+      if (bytes[end] == 'J') rows.resize(y + 1), at().resize(x);
+      i = end;
+    } else {
+      if (x == columns) ++y, x = 0;
+      at().resize(std::max(at().size(), x + 1), ' ');
+      at()[x++] = bytes[i];
+    }
+  }
+  return rows;
+}
+
+TEST(SearchView, LeavesOneBlockOnANarrowTerminal) {
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  SearchView view(console, Screen{true, [] { return 80; }});
+  view.on_event(RunMark{"started", {{"task", "rmsnorm"}, {"target", "cpu"}, {"device", std::string(90, 'd')}}});
+  for (int i = 0; i < 50; ++i) {
+    view.on_event(CandidateStarted{refused_step(), progress()});
+    view.on_event(TierEvent{"k", "a tier with a long name that does not fit", true, 1, ""});
+    view.on_event(StepFinished{refused_step(), progress()});
+  }
+  EXPECT_LE(screen_after(err.str(), 80).size(), 6u) << err.str();
+}
+
 TEST(SearchView, RedrawsOnlyOnTerminals) {
   for (const bool live : {false, true}) {
     std::ostringstream out, err;
     Console console{out, err, {}, {}};
     {
-      SearchView view(console, "rmsnorm on cpu", live);
-      Step step;
-      step.number = 41;
-      step.operation = "parameter";
-      step.name = "row/vector";
-      step.evaluation.outcome = Rejected{"static", "no"};
-      step.decision = "not kept: \x1b[31mred";
-      view.on_event(CandidateStarted{step, progress()});
-      view.on_event(StepFinished{step, progress()});
+      SearchView view(console, Screen{live, [] { return 80; }});
+      view.on_event(CandidateStarted{refused_step(), progress()});
+      view.on_event(StepFinished{refused_step(), progress()});
     }
     EXPECT_EQ(err.str().find("\x1b[5A") != std::string::npos, live) << err.str();
     EXPECT_EQ(err.str().find("\x1b[31m"), std::string::npos) << "a kernel's words do not drive the terminal";
     EXPECT_TRUE(out.str().empty());
+  }
+}
+
+OptimizeResult result_of(const Speedup& speedup) {
+  OptimizeResult result;
+  result.folder = "runs/rope";
+  result.best = kept_step();
+  auto& measurement = std::get<Measurement>(result.best->evaluation.outcome);
+  measurement.speedup = speedup;
+  measurement.shapes.push_back({"default", 1, {412, 408, 415, 30}, {}, {{"naive", speedup}}, std::nullopt});
+  result.standing = standing_of(speedup);
+  result.kernel = "runs/rope/best.cpp";
+  return result;
+}
+
+TEST(RunSummary, CallsAWinnerAWinner) {
+  const std::string text = run_summary(result_of({"naive", 7.91, 7.7, 8.15}), {});
+  EXPECT_HAS(text, "default  412 us  7.91x (7.70x to 8.15x) vs naive");
+  EXPECT_HAS(text, "kerf export runs/rope");
+  EXPECT_EQ(text.find("nothing faster"), std::string::npos);
+}
+
+TEST(RunSummary, SaysPlainlyWhenNothingIsFasterAndOffersThePlainKernel) {
+  for (const Speedup& speedup : {Speedup{"naive", 0.72, 0.7, 0.74}, Speedup{"naive", 1.01, 0.98, 1.04}}) {
+    OptimizeResult result = result_of(speedup);
+    result.naive = "runs/rope/naive.cpp";
+    const std::string text = run_summary(result, {});
+    EXPECT_HAS(text, "nothing faster than naive was found");
+    EXPECT_HAS(text, speedup.high < 1 ? "slower than naive" : "not shown to be faster than naive");
+    EXPECT_HAS(text, "use     runs/rope/naive.cpp");
+    EXPECT_EQ(text.find("kerf export"), std::string::npos) << text;
   }
 }
 

@@ -127,6 +127,19 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string fit(std::string_view text, std::size_t columns) {
+  std::string one_line(text);
+  std::replace(one_line.begin(), one_line.end(), '\t', ' ');
+  if (width_of(one_line) <= columns) return one_line;
+  const std::string_view dots = std::string_view("...").substr(0, columns);
+  std::size_t width = 0, end = 0;
+  for (; end < one_line.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(one_line[end]) & 0xC0) != 0x80;
+    if (begins && width++ == columns - dots.size()) break;
+  }
+  return one_line.substr(0, end) + std::string(dots);
+}
+
 std::string format_us(double us) {
   if (!std::isfinite(us) || us < 0) return "?";
   if (us < 1e3) return with_unit(us, "us");

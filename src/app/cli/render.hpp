@@ -25,6 +25,9 @@ std::string paint(std::string_view text, Colour colour, const Style& style);
 /// Without control characters (other than newline and tab), so that a kernel's words cannot drive the terminal.
 std::string printable(std::string_view text);
 
+/// At most `columns` wide, cut with "..." at the end; UTF-8 characters stay whole. Tabs count and become one space.
+std::string fit(std::string_view text, std::size_t columns);
+
 /// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
 std::string format_us(double us);
 /// "16.8 MB", "1.07 GB".

@@ -90,7 +90,7 @@ TEST_F(RunCommands, ExplainTellsTheSearchAndTheLineage) {
 }
 
 TEST_F(RunCommands, ExplainGivesGateAndEvidenceOfARefusedKernel) {
-  const auto run = report::load_run(folder_).value();
+  const auto run = load_run(folder_).value();
   int seen = 0;
   for (const Step& step : run.steps) {
     const auto* wrong = std::get_if<WrongResult>(&step.evaluation.outcome);

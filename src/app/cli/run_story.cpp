@@ -10,11 +10,6 @@
 
 namespace kerf::cli {
 
-using report::measurement_of;
-using report::RunView;
-using report::shown_speedup;
-using report::speedup_of;
-
 namespace {
 
 std::string heading(const std::string& text, const Style& style) {
@@ -29,8 +24,7 @@ std::string gain_text(double gain) {
 
 Cell count_cell(std::size_t value) { return {value == 0 ? "-" : std::to_string(value), Colour::none, true}; }
 
-std::string tally_table(const std::vector<report::Tally>& tallies, const char* what, bool directions,
-                        const Style& style) {
+std::string tally_table(const std::vector<Tally>& tallies, const char* what, bool directions, const Style& style) {
   std::vector<std::vector<Cell>> rows{{{what}}};
   for (const char* name : {"tried", "measured", "kept", "best", "reached", "gain"})
     if (directions || std::string_view(name) != "reached") rows[0].push_back({name, Colour::none, true});
@@ -102,7 +96,7 @@ std::string search_text(const RunView& run, const Style& style) {
                                        {"gain", Colour::none, true},
                                        {"by"},
                                        {"change"}}};
-  for (const auto& point : report::turning_points(run)) {
+  for (const auto& point : turning_points(run)) {
     const Step& step = run.step(point.step);
     rows.push_back({{std::to_string(point.step), Colour::none, true},
                     {format_seconds(std::isfinite(step.seconds) ? step.seconds : 0), Colour::none, true},
@@ -112,9 +106,8 @@ std::string search_text(const RunView& run, const Style& style) {
                     {what_changed(run, step)}});
   }
   text += rows.size() == 1 ? "nothing was measured yet\n" : table(rows, style);
-  text += heading("What the proposers tried", style) +
-          tally_table(report::tally_operations(run), "operation", false, style);
-  if (const auto directions = report::tally_directions(run); !directions.empty())
+  text += heading("What the proposers tried", style) + tally_table(tally_operations(run), "operation", false, style);
+  if (const auto directions = tally_directions(run); !directions.empty())
     text += heading("Where they were asked to go", style) + tally_table(directions, "direction", true, style);
   text += paint(
       "\nkept: entered the archive. best: faster than everything before. reached: landed in the cell asked for. gain: "
@@ -135,14 +128,13 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
   if (measurement_of(step) != nullptr) {
     text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
-    for (const auto& reason : report::reasons_of(step)) text += fmt::format("  {}\n", printable(reason));
+    for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", printable(reason));
   } else {
     text += "\n" + failure_report(step.evaluation, style);
   }
   if (!step.decision.empty()) text += fmt::format("decision: {}\n", printable(step.decision));
   text += heading("How it came about", style);
-  for (const std::int64_t member : report::lineage_of(run, number))
-    text += member_text(run, run.step(member), diff, style);
+  for (const std::int64_t member : lineage_of(run, number)) text += member_text(run, run.step(member), diff, style);
   std::vector<std::string> children;
   for (const Step& other : run.steps)
     if (std::find(other.parents.begin(), other.parents.end(), number) != other.parents.end())

@@ -10,11 +10,6 @@
 
 namespace kerf::cli {
 
-using report::measurement_of;
-using report::RunView;
-using report::shown_speedup;
-using report::speedup_of;
-
 namespace {
 
 std::string heading(const char* text, const Style& style) { return "\n" + paint(text, Colour::bold, style) + "\n"; }
@@ -101,7 +96,7 @@ std::string best_text(const RunView& run, const Style& style) {
 
 std::string funnel_text(const RunView& run, const Style& style) {
   std::vector<std::vector<Cell>> rows{{{"came to"}, {"kernels", Colour::none, true}, {"ended there"}}};
-  for (const auto& stage : report::funnel_of(run))
+  for (const auto& stage : funnel_of(run))
     rows.push_back({{stage.name}, number_cell(stage.count), {printable(stage.lost), Colour::dim}});
   return heading("Outcomes", style) + table(rows, style);
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/cli/render.hpp"
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 namespace kerf::cli {
 
@@ -16,16 +16,16 @@ std::string format_speedup(const Speedup& speedup);
 std::string format_seconds(double seconds);
 
 /// Task, target, device, seed and how far it came.
-std::string run_heading(const report::RunView& run, const Style& style);
+std::string run_heading(const RunView& run, const Style& style);
 /// The winner: step, kernel, before and after per shape.
-std::string best_text(const report::RunView& run, const Style& style);
-std::string funnel_text(const report::RunView& run, const Style& style);
-std::string archive_text(const report::RunView& run, const Style& style);
-std::string top_text(const report::RunView& run, int top, const Style& style);
+std::string best_text(const RunView& run, const Style& style);
+std::string funnel_text(const RunView& run, const Style& style);
+std::string archive_text(const RunView& run, const Style& style);
+std::string top_text(const RunView& run, int top, const Style& style);
 
 /// How the search went: operations, directions, turning points.
-std::string search_text(const report::RunView& run, const Style& style);
+std::string search_text(const RunView& run, const Style& style);
 /// One step: its outcome with the evidence, and how it came about from its first ancestor on.
-std::string step_text(const report::RunView& run, std::int64_t number, bool diff, const Style& style);
+std::string step_text(const RunView& run, std::int64_t number, bool diff, const Style& style);
 
 }  // namespace kerf::cli

@@ -5,45 +5,96 @@
 #include <algorithm>
 
 #include "app/cli/run_text.hpp"
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 #include "search/search_state.hpp"
 
 namespace kerf::cli {
 namespace {
 
 constexpr int kCells = 64;
-constexpr std::size_t kWidth = 110;  // lines longer than the terminal would break the redrawing
 
-std::string cut(std::string text, std::size_t width) {
-  if (text.size() > width) text = text.substr(0, width - 3) + "...";
-  return text;
+/// One or two words: what was decided about the step.
+std::string decision_word(const Step& step) {
+  if (is_duplicate(step)) return "duplicate";
+  if (measurement_of(step) == nullptr) return outcome_words(step.evaluation.outcome);
+  if (is_confirmation(step)) return "measured again";
+  if (step.kept) return "kept";
+  return is_trial(step) ? "timed briefly" : "not kept";
 }
 
-std::string what_became(const Step& step) {
-  if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome)) {
-    if (const Speedup speedup = report::shown_speedup(step); speedup.ratio > 0) return format_speedup(speedup);
-    const ShapeMeasurement* shape = main_shape(*measurement);
-    return shape != nullptr ? format_us(shape->time.median) : "passed";
-  }
-  if (is_duplicate(step)) return "duplicate";
-  return outcome_words(step.evaluation.outcome);
+/// The figure it is known by, or the gate that refused it.
+std::string figure(const Step& step) {
+  const Measurement* measurement = measurement_of(step);
+  if (measurement == nullptr) return outcome_gate(step.evaluation.outcome);
+  if (const Speedup speedup = shown_speedup(step); speedup.ratio > 0) return format_speedup(speedup);
+  const ShapeMeasurement* shape = main_shape(*measurement);
+  return shape != nullptr ? format_us(shape->time.median) : "";
+}
+
+/// The decision's sentence without the word that the line begins with.
+std::string reason(const Step& step) {
+  const std::string text = printable(step.decision);
+  for (const std::string_view word : {"kept: ", "not kept: "})
+    if (text.starts_with(word)) return text.substr(word.size());
+  return text;
 }
 
 std::string light(const std::optional<SpeedOfLight>& floor) {
   return floor ? fmt::format("{:.0f} % of the speed of light", 100 * floor->fraction) : "";
 }
 
-std::string row(const char* label, const std::string& text, const Style& style) {
-  return paint(fmt::format("  {:<8}", label), Colour::dim, style) + cut(text, kWidth) + "\n";
+std::string row(const std::string& label, const std::string& text, std::size_t columns, const Style& style) {
+  constexpr std::size_t kLabel = 10;
+  const std::size_t room = columns > kLabel ? columns - kLabel : 0;
+  return paint(fit(fmt::format("  {:<8}", label), columns), Colour::dim, style) + fit(text, room) + "\n";
+}
+
+std::string budget_text(const SearchProgress& progress) {
+  std::string text = fmt::format("{}", progress.evaluations);
+  if (progress.evaluation_limit > 0) text += fmt::format(" of {}", progress.evaluation_limit);
+  text += " evaluations";
+  if (progress.rate > 0) text += fmt::format(", {:.1f} a minute", progress.rate);
+  const double left = seconds_left(progress);
+  if (left >= 1) text += ", " + format_seconds(left) + " left";
+  if (left >= 0 && left < 1) text += ", ends with this kernel";
+  return text;
+}
+
+std::string shape_lines(const Measurement& measurement, const Style& style) {
+  std::string text;
+  const Colour colour = standing_of(measurement.speedup) == Standing::faster ? Colour::green : Colour::yellow;
+  for (const ShapeMeasurement& shape : measurement.shapes) {
+    text += fmt::format("{}  {}", paint(printable(shape.shape), Colour::bold, style), format_us(shape.time.median));
+    if (const auto found = shape.speedups.find(measurement.speedup.vs); found != shape.speedups.end())
+      text += paint(fmt::format("  {}", format_speedup(found->second)), colour, style) + " vs " +
+              printable(measurement.speedup.vs);
+    if (shape.speed_of_light)
+      text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string next_lines(const OptimizeResult& result) {
+  const std::string folder = result.folder.string();
+  if (result.search.interrupted) return fmt::format("go on   kerf optimize --resume {}\n", folder);
+  if (!result.best) return fmt::format("next    kerf explain {}\n", folder);
+  if (result.standing != Standing::faster)
+    return fmt::format("next    kerf explain {0}\n        kerf optimize --resume {0} --evals NUMBER\n", folder);
+  return fmt::format("next    kerf explain {0} best\n        kerf report {0}\n        kerf export {0}\n", folder);
 }
 
 }  // namespace
 
 std::string step_line(const Step& step, const Style& style) {
-  std::string text = fmt::format("{:5}  {:<10} {:<24} {}", step.number, step.operation, cut(printable(step.name), 24),
-                                 what_became(step));
-  text = fmt::format("{:<68} ", text);
-  return text + paint(printable(step.decision), step.kept ? Colour::green : Colour::dim, style) + "\n";
+  const std::string word = decision_word(step);
+  const std::string head = fmt::format("{:5}  ", step.number), rest = reason(step);
+  std::string text = fmt::format("{:<{}}  {:<22}  {:<9}  {}{}", "",
+                                 std::max<std::size_t>(word.size(), 14) - word.size(), fit(figure(step), 22),
+                                 step.operation, fit(printable(step.name), 20), rest.empty() ? "" : ": " + rest);
+  text = fit(text, kStepLineColumns - head.size() - word.size());
+  const Colour colour = step.kept ? Colour::green : measurement_of(step) == nullptr ? Colour::yellow : Colour::dim;
+  return head + paint(word, colour, style) + text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 
 double seconds_left(const SearchProgress& progress) {
@@ -58,12 +109,13 @@ double seconds_left(const SearchProgress& progress) {
 }
 
 std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
-                           const Style& style) {
-  std::string count = fmt::format("{}", progress.evaluations);
-  if (progress.evaluation_limit > 0) count += fmt::format(" of {}", progress.evaluation_limit);
-  count += " evaluations";
-  if (progress.rate > 0) count += fmt::format(", {:.1f} a minute", progress.rate);
-  if (const double left = seconds_left(progress); left >= 0) count += ", " + format_seconds(left) + " left";
+                           std::size_t columns, const Style& style) {
+  std::string stage = progress.stage, doing = budget_text(progress);
+  if (stage == stage_name(Stage::final))
+    doing = progress.finalists > 0
+                ? fmt::format("measuring finalist {} of {} again, on data the search never saw",
+                              std::min(progress.confirmed + 1, progress.finalists), progress.finalists)
+                : "measuring the finalists again, on data the search never saw";
   std::string best = "none yet";
   if (progress.best) {
     best = fmt::format("{} vs {}", format_speedup(*progress.best), printable(progress.best->vs));
@@ -74,58 +126,79 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
                                     progress.failures, progress.duplicates);
   if (progress.patience > 0)
     archive += fmt::format(", {} of {} without progress", progress.since_improvement, progress.patience);
-  return paint(title, Colour::bold, style) + "\n" + row(progress.stage.c_str(), count, style) +
-         row("best", best, style) + row("archive", archive, style) + row("now", current, style);
+  return paint(fit(title, columns), Colour::bold, style) + "\n" + row(stage, doing, columns, style) +
+         row("best", best, columns, style) + row("archive", archive, columns, style) +
+         row("now", current, columns, style);
 }
 
-std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped,
-                           const Style& style) {
-  std::string text;
-  const auto& measurement = std::get<Measurement>(best.outcome);
-  for (const ShapeMeasurement& shape : measurement.shapes) {
-    const auto baseline = shape.baselines.find(measurement.speedup.vs);
-    const std::string before = baseline == shape.baselines.end() ? "?" : format_us(baseline->second.median);
-    text += fmt::format("{}  {} -> {}", paint(printable(shape.shape), Colour::bold, style), before,
-                        format_us(shape.time.median));
-    if (const auto found = shape.speedups.find(measurement.speedup.vs); found != shape.speedups.end())
-      text += paint(fmt::format("  {}", format_speedup(found->second)), Colour::green, style) + " vs " +
-              printable(measurement.speedup.vs);
-    if (shape.speed_of_light)
-      text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
-    text += "\n";
+std::string run_summary(const OptimizeResult& result, const Style& style) {
+  const SearchProgress& progress = result.search.progress;
+  std::string text = "\n";
+  const Measurement* measurement = result.best ? measurement_of(*result.best) : nullptr;
+  if (measurement == nullptr) {
+    text += paint(fmt::format("no kernel passed all gates in {} evaluations", progress.evaluations), Colour::yellow,
+                  style) +
+            "\n";
+  } else {
+    if (result.standing != Standing::faster)
+      text += paint(fmt::format("nothing faster than {} was found: the best kernel is {}",
+                                printable(measurement->speedup.vs), standing_text(measurement->speedup)),
+                    Colour::yellow, style) +
+              "\n";
+    text += shape_lines(*measurement, style);
   }
   text += paint(fmt::format("{} evaluations in {}: {} refused, {} of known code, {} of {} cells filled; {}\n",
                             progress.evaluations, format_seconds(progress.seconds), progress.failures,
-                            progress.duplicates, progress.cells, kCells, stopped),
+                            progress.duplicates, progress.cells, kCells, result.search.stopped),
                 Colour::dim, style);
-  return text;
+  if (measurement != nullptr)
+    text +=
+        paint("times are medians, speedups come from rounds in which both kernels ran in turn\n", Colour::dim, style);
+  text += "\n";
+  if (result.naive) text += fmt::format("use     {}  the plain kernel\n", result.naive->string());
+  if (result.kernel)
+    text += fmt::format("kernel  {}{}\n", result.kernel->string(),
+                        result.standing == Standing::faster ? "" : "  " + standing_text(measurement->speedup));
+  if (measurement != nullptr && !measurement->shapes.empty() && !measurement->shapes.front().speed_of_light)
+    text += paint("        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n",
+                  Colour::dim, style);
+  return text + next_lines(result);
 }
 
-SearchView::SearchView(Console& console, std::string title, bool live)
-    : console_(console), title_(std::move(title)), live_(live) {
-  if (!live_) console_.err << title_ << std::endl;
-}
+SearchView::SearchView(Console& console, Screen screen) : console_(console), screen_(std::move(screen)) {}
 
 SearchView::~SearchView() {
-  if (live_) erase();
-}
-
-void SearchView::erase() {
-  if (lines_ > 0) console_.err << fmt::format("\x1b[{}A\x1b[J", lines_) << std::flush;
-  lines_ = 0;
-}
-
-void SearchView::draw() {
-  if (!live_) return;
-  erase();
-  const std::string block =
-      progress_block(progress_, title_, tier_.empty() ? current_ : current_ + "  (" + tier_ + ")", console_.err_style);
-  console_.err << block << std::flush;
-  lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
+  if (screen_.live) erase();
 }
 
 void SearchView::on_event(const RunEvent& event) {
   std::visit([this](const auto& one) { show(one); }, event);
+}
+
+void SearchView::show(const RunMark& mark) {
+  const auto detail = [&](const char* name) {
+    const auto found = mark.details.find(name);
+    return found == mark.details.end() ? std::string() : printable(found->second);
+  };
+  if (detail("task").empty()) return;  // not the beginning
+  title_ = fmt::format("{} on {} ({}), {}", detail("task"), detail("target"), detail("device"), detail("folder"));
+  if (!screen_.live) console_.err << title_ << std::endl;
+}
+
+void SearchView::erase() {
+  if (lines_ > 0) console_.err << fmt::format("\x1b[{}A\r\x1b[J", lines_) << std::flush;
+  lines_ = 0;
+}
+
+void SearchView::draw() {
+  if (!screen_.live) return;
+  erase();
+  // One column stays free: terminals differ in what they do when the last one is written.
+  const auto columns = static_cast<std::size_t>(std::max(screen_.columns ? screen_.columns() : 80, 20) - 1);
+  const std::string block = progress_block(progress_, title_, tier_.empty() ? current_ : current_ + "  (" + tier_ + ")",
+                                           columns, console_.err_style);
+  console_.err << block << std::flush;
+  lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
 }
 
 void SearchView::show(const CandidateStarted& started) {
@@ -133,6 +206,7 @@ void SearchView::show(const CandidateStarted& started) {
   progress_ = started.progress;
   current_ = printable(
       fmt::format("step {} {}: {}", step.number, step.operation, step.change.empty() ? step.name : step.change));
+  std::replace(current_.begin(), current_.end(), '\n', ' ');
   tier_.clear();
   draw();
 }
@@ -140,7 +214,7 @@ void SearchView::show(const CandidateStarted& started) {
 void SearchView::show(const StepFinished& finished) {
   const auto& [step, progress] = finished;
   progress_ = progress;
-  if (!live_) {
+  if (!screen_.live) {
     console_.err << step_line(step, console_.err_style) << std::flush;
     return;
   }
@@ -155,11 +229,12 @@ void SearchView::show(const StepFinished& finished) {
 
 void SearchView::show(const RunNote& note) {
   const std::string& text = note.text;
-  if (!live_) {
+  if (!screen_.live) {
     console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
     return;
   }
   tier_ = printable(text);
+  std::replace(tier_.begin(), tier_.end(), '\n', ' ');
   draw();
 }
 

@@ -1,32 +1,42 @@
 #pragma once
 // A search as people watch it: a block that is redrawn on terminals, lines elsewhere, a summary at the end.
 
+#include <functional>
 #include <string>
 
 #include "app/cli/environment.hpp"
-#include "model/event.hpp"
+#include "run/optimize_task.hpp"
 
 namespace kerf::cli {
 
-/// "  12  parameter   matmul/packed   7.91x (7.70x to 8.15x)  kept: ...".
+inline constexpr std::size_t kStepLineColumns = 100;
+
+/// "   12  kept             7.91x (7.70x to 8.15x)  parameter  row/vector: 1.31 times step 9", at most kStepLineColumns
+/// wide: the decision first, then the figure or the gate, then what it was.
 std::string step_line(const Step& step, const Style& style);
 
-/// The lines of the block: where the search is, the best so far, the archive, what is being tried.
+/// The lines of the block: where the search is, the best so far, the archive, what is being tried. None is wider than
+/// `columns`, so that none wraps.
 std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
-                           const Style& style);
+                           std::size_t columns, const Style& style);
 
 /// What is left of the smaller budget, in seconds; negative when there is no budget or no rate yet.
 double seconds_left(const SearchProgress& progress);
 
-/// Before and after, how close to the hardware's limit, what it took.
-std::string search_summary(const Evaluation& best, const SearchProgress& progress, const std::string& stopped,
-                           const Style& style);
+/// What a run came to: whether its best kernel is faster than what it was compared with, by how much per shape, how
+/// close to the hardware's limit, what it took, and what to do next.
+std::string run_summary(const OptimizeResult& result, const Style& style);
 
-/// Shows a search as it goes.
+/// The terminal that the block is drawn on.
+struct Screen {
+  bool live = false;             ///< a terminal: the block is redrawn
+  std::function<int()> columns;  ///< its width now
+};
+
+/// Shows a run as it goes.
 class SearchView final : public RunObserver {
  public:
-  /// `live`: the stream is a terminal, the block is redrawn.
-  SearchView(Console& console, std::string title, bool live);
+  SearchView(Console& console, Screen screen);
   ~SearchView() override;
 
   void on_event(const RunEvent& event) override;
@@ -36,14 +46,14 @@ class SearchView final : public RunObserver {
   void show(const StepFinished& finished);
   void show(const RunNote& note);
   void show(const TierEvent& event);
+  void show(const RunMark& mark);
   void show(const ProposalAsked&) {}
-  void show(const RunMark&) {}
   void draw();
   void erase();
 
   Console& console_;
+  Screen screen_;
   std::string title_;
-  bool live_;
   SearchProgress progress_;
   std::string current_, tier_;
   std::int64_t best_step_ = 0;

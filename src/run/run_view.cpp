@@ -1,4 +1,4 @@
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,31 @@
 
 #include "base/statistics.hpp"
 #include "base/text.hpp"
+#include "run/run_config.hpp"
+#include "search/search_settings.hpp"
 
-namespace kerf::report {
+namespace kerf {
 namespace {
 
-/// The archive as the run's own rule built it: the published search replaces on any larger speedup and keeps one per
-/// cell.
-ArchiveOptions archive_options(const std::map<std::string, std::string>& facts) {
-  ArchiveOptions options;
-  const auto mode = facts.find("search");
-  if (mode != facts.end() && mode->second == "published") options = {1, false};
+/// The options of the run's search, as far as they can be read: a run of another version may have settings that are not
+/// known here.
+SearchOptions search_options(const std::map<std::string, std::string>& facts) {
+  const auto text = facts.find("config");
+  if (text != facts.end())
+    if (const auto config = config_from_toml(text->second)) return config->search;
+  SearchOptions options;
+  if (const auto search = facts.find("search"); search != facts.end()) options.search = search->second;
   return options;
+}
+
+/// The archive as the run's own rule builds it; `heard` is told of every newcomer.
+template <class Heard>
+Archive replay(const RunView& run, Heard heard) {
+  Archive archive(archive_options(search_options(run.facts)));
+  for (const Step& step : run.steps)
+    if (!is_trial(step) && !is_confirmation(step))
+      heard(step, archive.insert({step.number, step.parents, step.evaluation, step.cell}));
+  return archive;
 }
 
 std::int64_t parse_number(const std::string& text) {
@@ -121,10 +135,7 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   run.folder = folder;
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
-  run.archive = Archive(archive_options(run.facts));
-  for (const Step& step : run.steps)
-    if (!is_trial(step) && !is_confirmation(step))
-      run.archive.insert({step.number, step.parents, step.evaluation, step.cell});
+  run.archive = replay(run, [](const Step&, const Decision&) {});
   const std::int64_t named = parse_number(run.fact("best_step"));
   if (named >= 1 && named <= static_cast<std::int64_t>(run.steps.size()))
     run.best = named;
@@ -214,15 +225,13 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number) 
 
 std::vector<TurningPoint> turning_points(const RunView& run) {
   std::vector<TurningPoint> points;
-  Archive archive(archive_options(run.facts));
   double best = 0;
-  for (const Step& step : run.steps) {
-    if (is_trial(step) || is_confirmation(step)) continue;
-    if (!archive.insert({step.number, step.parents, step.evaluation, step.cell}).new_best) continue;
+  replay(run, [&](const Step& step, const Decision& decision) {
+    if (!decision.new_best) return;
     const double speedup = speedup_of(step);
     points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});
     best = speedup;
-  }
+  });
   return points;
 }
 
@@ -234,4 +243,4 @@ std::vector<Tally> tally_directions(const RunView& run) {
   return tally(run, [](const Step& step) { return step.direction; });
 }
 
-}  // namespace kerf::report
+}  // namespace kerf

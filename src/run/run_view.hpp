@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "store/run_store.hpp"
 
-namespace kerf::report {
+namespace kerf {
 
 struct RunView {
   std::filesystem::path folder;
@@ -73,4 +73,4 @@ struct Tally {
 std::vector<Tally> tally_operations(const RunView& run);  ///< most tried first
 std::vector<Tally> tally_directions(const RunView& run);
 
-}  // namespace kerf::report
+}  // namespace kerf

@@ -1,10 +1,11 @@
-#include "report/run_view.hpp"
+#include "run/run_view.hpp"
 
 #include <gtest/gtest.h>
 
 #include "report/fixture_run.hpp"
+#include "run/run_config.hpp"
 
-namespace kerf::report {
+namespace kerf {
 namespace {
 
 namespace fs = std::filesystem;
@@ -14,7 +15,7 @@ class RunViewTest : public testing::Test {
   static void SetUpTestSuite() {
     std::string pattern = (fs::temp_directory_path() / "kerf-view-XXXXXX").string();
     root_ = ::mkdtemp(pattern.data());
-    ASSERT_TRUE(write_fixture_run(root_ / "run", {}));
+    ASSERT_TRUE(report::write_fixture_run(root_ / "run", {}));
     run_ = new RunView(load_run(root_ / "run").value());
   }
   static void TearDownTestSuite() {
@@ -34,6 +35,22 @@ TEST_F(RunViewTest, TheBestIsTheOneTheRunNamed) {
 TEST_F(RunViewTest, TheReplayedArchiveAgreesWithWhatWasStored) {
   for (const Elite& elite : run_->archive.elites()) EXPECT_TRUE(run_->step(elite.step).kept) << elite.step;
   EXPECT_GT(run_->archive.elites().size(), 5u);
+}
+
+TEST_F(RunViewTest, TheArchiveIsReplayedWithTheOptionsOfTheRun) {
+  const fs::path folder = root_ / "other";
+  fs::copy(root_ / "run", folder, fs::copy_options::recursive);
+  RunConfig config;
+  config.search.archive.keep = 1;
+  {
+    const auto store = open_run_store(folder, RunStore::Access::write).value();
+    ASSERT_TRUE(store->set("config", to_toml(config, "rmsnorm")));
+  }
+  std::size_t most = 0;
+  for (const auto& [cell, elites] : run_->archive.cells()) most = std::max(most, elites.size());
+  EXPECT_GT(most, 1u);
+  const auto other = load_run(folder).value();
+  for (const auto& [cell, elites] : other.archive.cells()) EXPECT_EQ(elites.size(), 1u);
 }
 
 TEST_F(RunViewTest, StepsAreFoundByNumberByKernelAndByName) {
@@ -100,4 +117,4 @@ TEST_F(RunViewTest, TalliesCountEveryStepOnce) {
 }
 
 }  // namespace
-}  // namespace kerf::report
+}  // namespace kerf

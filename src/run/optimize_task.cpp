@@ -1,0 +1,230 @@
+#include "run/optimize_task.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/rng.hpp"
+#include "base/version.hpp"
+#include "judge/shape_context.hpp"
+#include "measure/peaks.hpp"
+#include "propose/synth/synthesiser.hpp"
+#include "run/own_kernels.hpp"
+#include "run/run_folder.hpp"
+#include "run/target_session.hpp"
+#include "search/judge_evaluator.hpp"
+#include "store/run_store.hpp"
+#include "task/task.hpp"
+
+namespace kerf {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string extension_of(const std::string& target) {
+  for (const char* extension : {".cpp", ".cl", ".cu"})
+    if (target_for_extension(extension) == target) return extension;
+  return ".txt";
+}
+
+/// Keeps best.<ext> up to date, so that an interrupted run has it too.
+class BestKeeper final : public RunObserver {
+ public:
+  BestKeeper(RunObserver& next, fs::path file, RunStore& store) : next_(next), file_(std::move(file)), store_(store) {}
+  void on_event(const RunEvent& event) override {
+    if (const auto* finished = std::get_if<StepFinished>(&event);
+        finished != nullptr && finished->progress.best_step == finished->step.number) {
+      (void)write_file_atomic(file_, finished->step.source);  // a copy for people; the store has it
+      (void)store_.set("best_step", std::to_string(finished->step.number));
+    }
+    next_.on_event(event);
+  }
+
+ private:
+  RunObserver& next_;
+  fs::path file_;
+  RunStore& store_;
+};
+
+/// Baseline times of the run's first measured step, so that later ones are compared with the same.
+Result<Judge::References> first_references(const RunStore& store) {
+  KERF_TRY(const auto steps, store.steps());
+  for (const Step& step : steps)
+    if (auto references = references_of(step.evaluation); !references.empty()) return references;
+  return Judge::References{};
+}
+
+Status write_config(RunStore& store, const std::string& config) {
+  KERF_TRY_VOID(write_file_atomic(store.folder() / "run.toml", config));
+  return store.set("config", config);
+}
+
+Result<std::unique_ptr<RunStore>> create_store(const OptimizeRequest& request) {
+  KERF_TRY(auto store, create_run_store(request.folder));
+  const RunConfig& config = request.config;
+  KERF_TRY_VOID(store->set("target", config.target));
+  KERF_TRY_VOID(store->set("seed", std::to_string(config.search.seed)));
+  KERF_TRY_VOID(store->set("search", config.search.search));
+  KERF_TRY_VOID(store->set("kerf_version", kKerfVersion));
+  if (!request.kernels.empty()) {
+    KERF_TRY_VOID(store->set("own_kernels", to_json(request.kernels)));
+  }
+  KERF_TRY_VOID(write_config(*store, to_toml(config, request.task.task.name)));
+  KERF_TRY_VOID(store_task(*store, request.task));
+  return store;
+}
+
+Result<std::unique_ptr<RunStore>> open_store(const OptimizeRequest& request) {
+  KERF_TRY(auto store, open_run_store(request.folder, RunStore::Access::write));
+  const std::string config = to_toml(request.config, request.task.task.name);
+  KERF_TRY(const auto known, store->get("config"));
+  if (config != known) {
+    KERF_TRY_VOID(write_config(*store, config));
+  }
+  return store;
+}
+
+Status record_environment(RunStore& store, TargetSession& session, const fs::path& cache) {
+  KERF_TRY_VOID(store.set("device", session.facts().name));
+  KERF_TRY_VOID(store.set("toolchain", fmt::format("{}; {}; kerf {}", session.target().language->version(),
+                                                   session.facts().driver, kKerfVersion)));
+  if (!cache.empty())
+    if (const auto peaks = load_peaks(cache, session.facts())) {
+      KERF_TRY_VOID(store.set("peaks", nlohmann::json(peaks->rates).dump()));
+    }
+  return {};
+}
+
+Status check_kernels(const OptimizeRequest& request) {
+  for (const Candidate& kernel : request.kernels) {
+    if (kernel.target != request.config.target)
+      return fail(Errc::invalid_input, fmt::format("{} is written for target '{}', but the search is for '{}'",
+                                                   kernel.name, kernel.target, request.config.target));
+    if (const auto fits = check_against(request.task.task, kernel); !fits)
+      return fail(Errc::invalid_input, kernel.name + ": " + fits.error().message);
+  }
+  return {};
+}
+
+JudgeOptions judge_options(const RunConfig& config, const fs::path& cache) {
+  JudgeOptions options = config.judge;
+  options.seed = Rng(config.search.seed).fork("data").bits();
+  options.cache = cache;
+  options.use_evaluation_cache = false;  // a run's figures are its own
+  return options;
+}
+
+/// Everything that runs a search, apart from where its steps are kept.
+struct Machinery {
+  std::unique_ptr<TargetSession> session;
+  std::unique_ptr<Proposer> own, builtin;
+  std::vector<Proposer*> proposers() const { return {own.get(), builtin.get()}; }
+};
+
+Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
+  const Task& task = request.task.task;
+  Machinery made;
+  KERF_TRY(made.session, TargetSession::open(task, request.config.target, request.config.device, resources));
+  KERF_TRY(auto synthesiser,
+           synth::Synthesiser::create(task, request.config.target, made.session->target().language->dialect(),
+                                      made.session->facts()));
+  made.builtin = synth::make_builtin_proposer(std::move(synthesiser));
+  made.own = make_own_kernels(request.kernels);
+  return made;
+}
+
+/// Where nothing was faster than the plain kernel, that one is what the user should have.
+Status offer_naive(const Task& task, const Target& target, const std::string& extension, OptimizeResult& result) {
+  if (result.standing == Standing::faster || result.search.interrupted) return {};
+  KERF_TRY(const std::string source, naive_source(task, target));
+  if (source.empty()) return {};
+  result.naive = result.folder / ("naive" + extension);
+  return write_file_atomic(*result.naive, source);
+}
+
+Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request, Machinery& machinery,
+                                 const TargetResources& resources, RunObserver& observer,
+                                 const std::atomic<bool>& interrupted) {
+  TargetSession& session = *machinery.session;
+  const std::string extension = extension_of(request.config.target);
+  OptimizeResult result;
+  result.folder = request.folder;
+  const fs::path best = result.folder / ("best" + extension);
+  KERF_TRY_VOID(record_environment(store, session, resources.cache));
+  KERF_TRY(auto references, first_references(store));
+  SearchOptions search = request.config.search;
+  if (search.at_once == 1 && !session.facts().runs_on_host) search.at_once = 4;
+  const RunMark mark{request.resume ? "resumed" : "started",
+                     {{"task", request.task.task.name},
+                      {"target", request.config.target},
+                      {"device", session.facts().name},
+                      {"folder", result.folder.string()}}};
+  KERF_TRY_VOID(store.record(mark));
+  observer.on_event(mark);
+  JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
+                           std::move(references));
+  BestKeeper keeper(observer, best, store);
+  KERF_TRY(result.search,
+           kerf::optimize({machinery.proposers(), evaluator, store, session.clock(), interrupted}, search, keeper));
+  if (result.search.best_step > 0) {
+    KERF_TRY(result.best, store.step(result.search.best_step));
+    KERF_TRY_VOID(write_file_atomic(best, result.best->source));
+    result.kernel = best;
+    if (const auto* measured = std::get_if<Measurement>(&result.best->evaluation.outcome))
+      result.standing = standing_of(measured->speedup);
+  }
+  KERF_TRY_VOID(offer_naive(request.task.task, session.target(), extension, result));
+  return result;
+}
+
+}  // namespace
+
+Result<OptimizeResult> optimize_task(const OptimizeRequest& request, const TargetResources& resources,
+                                     RunObserver& observer, const std::atomic<bool>& interrupted) {
+  KERF_TRY_VOID(check_kernels(request));
+  std::optional<StartedFolder> started;
+  if (!request.resume) {
+    KERF_TRY(StartedFolder folder, StartedFolder::check(request.folder));
+    started.emplace(std::move(folder));
+  }
+  KERF_TRY(Machinery machinery, make_machinery(request, resources));
+  KERF_TRY(const auto store, request.resume ? open_store(request) : create_store(request));
+  auto result = search_in(*store, request, machinery, resources, observer, interrupted);
+  const auto steps = store->steps();
+  if (started && (result || !steps || !steps->empty())) started->keep();
+  return result;
+}
+
+Result<OptimizeRequest> stored_request(const fs::path& folder) {
+  KERF_TRY(const auto store, open_run_store(folder, RunStore::Access::read));
+  KERF_TRY(const auto facts, store->facts());
+  OptimizeRequest request;
+  request.folder = folder;
+  request.resume = true;
+  KERF_TRY(request.task, stored_task(facts, folder.string()));
+  const auto config = facts.find("config");
+  if (config == facts.end())
+    return fail(Errc::invalid_input, folder.string() + " has no configuration; start it afresh");
+  KERF_TRY(request.config, config_from_toml(config->second));
+  const auto kernels = facts.find("own_kernels");
+  KERF_TRY(request.kernels, kernels_from_json(kernels == facts.end() ? "" : kernels->second, request.config.target));
+  return request;
+}
+
+fs::path new_run_folder(const fs::path& runs, const std::string& task, const std::string& target,
+                        std::int64_t wall_ms) {
+  const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
+  std::tm parts{};
+  char time[32];
+  ::gmtime_r(&seconds, &parts);
+  std::strftime(time, sizeof time, "%Y%m%d-%H%M%S", &parts);
+  const fs::path base = runs / fmt::format("{}-{}-{}", task, target, time);
+  fs::path folder = base;
+  std::error_code error;
+  for (int i = 2; fs::exists(folder, error); ++i) folder = base.string() + fmt::format("-{}", i);
+  return folder;
+}
+
+}  // namespace kerf

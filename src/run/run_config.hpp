@@ -1,0 +1,22 @@
+#pragma once
+// How a run was started: kept as run.toml in its folder, read again when it is resumed or looked at.
+
+#include <string>
+
+#include "base/result.hpp"
+#include "judge/judge.hpp"
+#include "search/loop.hpp"
+
+namespace kerf {
+
+struct RunConfig {
+  std::string target = "cpu";
+  std::string device;  ///< as given; "": the first
+  JudgeOptions judge;
+  SearchOptions search;
+};
+
+std::string to_toml(const RunConfig& config, const std::string& task);
+Result<RunConfig> config_from_toml(const std::string& text);
+
+}  // namespace kerf

@@ -1,0 +1,30 @@
+#include "run/run_config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kerf {
+namespace {
+
+TEST(RunConfig, IsReadBackAsItWasWritten) {
+  RunConfig config;
+  config.target = "opencl";
+  config.device = "opencl:1";
+  config.search.search = "published";
+  config.search.seed = ~std::uint64_t{0};
+  config.search.evaluations = 33;
+  config.search.seconds = 2.5;
+  config.search.patience = 7;
+  config.judge.measure.target_noise = 0.125;
+  config.judge.measure.time_limit = std::chrono::milliseconds(77);
+  const std::string text = to_toml(config, "gelu");
+  const auto back = config_from_toml(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_toml(*back, "gelu"), text);
+  EXPECT_EQ(back->search.seed, ~std::uint64_t{0});
+  EXPECT_EQ(back->judge.measure.time_limit.count(), 77);
+  EXPECT_FALSE(config_from_toml("seed = ["));
+  EXPECT_FALSE(config_from_toml("target = \"cpu\""));
+}
+
+}  // namespace
+}  // namespace kerf
