@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 
+#include "base/elf.hpp"
+
 namespace kerf {
 namespace {
 
@@ -23,17 +25,7 @@ constexpr unsigned char kRegisterCount = 0x2f;
 constexpr unsigned char kEntryPoint = 0x10;     // STO_CUDA_ENTRY in st_other
 constexpr std::int64_t kReservedShared = 1024;  // of every block, for the driver, on sm_90 and later
 constexpr int kRegistersPerMultiprocessor = 65536;
-
-struct Section {
-  std::string name;
-  Elf64_Shdr header;
-  std::string_view bytes;  // empty for sections without contents in the file
-};
-
-struct Symbol {
-  std::string name;
-  Elf64_Sym entry;
-};
+constexpr int kMostRegisters = 255;  // of one thread
 
 template <class T>
 bool read_at(std::string_view bytes, std::uint64_t offset, T& value) {
@@ -42,48 +34,11 @@ bool read_at(std::string_view bytes, std::uint64_t offset, T& value) {
   return true;
 }
 
-std::string string_at(std::string_view table, std::uint64_t offset) {
-  if (offset >= table.size()) return {};
-  const auto rest = table.substr(offset);
-  return std::string(rest.substr(0, rest.find('\0')));
-}
-
-Result<std::vector<Section>> read_sections(std::string_view bytes) {
-  Elf64_Ehdr header;
-  if (!read_at(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64) {
-    return fail(Errc::invalid_input, "not a 64-bit ELF file");
+std::vector<elf::Symbol> read_symbols(const elf::File& file) {
+  for (const auto& section : file.sections) {  // there is one symbol table; .nv.info refers to it by index
+    if (section.type == SHT_SYMTAB && section.link < file.sections.size()) return elf::symbols(file, section);
   }
-  std::vector<Section> sections(header.e_shnum);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    auto& section = sections[i];
-    if (!read_at(bytes, header.e_shoff + i * sizeof(Elf64_Shdr), section.header)) {
-      return fail(Errc::invalid_input, "the section table lies outside the file");
-    }
-    if (section.header.sh_type == SHT_NOBITS || section.header.sh_type == SHT_NULL) continue;
-    if (section.header.sh_offset > bytes.size() || bytes.size() - section.header.sh_offset < section.header.sh_size) {
-      return fail(Errc::invalid_input, "a section lies outside the file");
-    }
-    section.bytes = bytes.substr(section.header.sh_offset, section.header.sh_size);
-  }
-  if (header.e_shstrndx >= sections.size()) return fail(Errc::invalid_input, "no section names");
-  const auto names = sections[header.e_shstrndx].bytes;
-  for (auto& section : sections) section.name = string_at(names, section.header.sh_name);
-  return sections;
-}
-
-std::vector<Symbol> read_symbols(const std::vector<Section>& sections) {
-  std::vector<Symbol> symbols;
-  for (const auto& section : sections) {
-    if (section.header.sh_type != SHT_SYMTAB || section.header.sh_link >= sections.size()) continue;
-    const auto names = sections[section.header.sh_link].bytes;
-    Elf64_Sym entry;
-    for (std::uint64_t at = 0; read_at(section.bytes, at, entry); at += sizeof entry) {
-      symbols.push_back({string_at(names, entry.st_name), entry});
-    }
-    break;  // there is one symbol table; .nv.info refers to it by index
-  }
-  return symbols;
+  return {};
 }
 
 struct Attribute {
@@ -113,7 +68,7 @@ struct FunctionNumbers {
 };
 
 /// Per symbol index, from the module's .nv.info.
-std::map<std::uint32_t, FunctionNumbers> function_numbers(const std::vector<Section>& sections) {
+std::map<std::uint32_t, FunctionNumbers> function_numbers(const std::vector<elf::Section>& sections) {
   std::map<std::uint32_t, FunctionNumbers> numbers;
   for (const auto& section : sections) {
     if (section.name != ".nv.info") continue;
@@ -135,32 +90,34 @@ int most_threads(std::string_view info, int registers) {
     if (attribute.kind != kMaxThreads && attribute.kind != kRequiredThreads) continue;
     std::uint32_t x = 0, y = 0, z = 0;
     if (read_at(attribute.value, 0, x) && read_at(attribute.value, 4, y) && read_at(attribute.value, 8, z)) {
-      most = std::min<std::int64_t>(most, static_cast<std::int64_t>(x) * y * z);
+      const auto extent = [](std::uint32_t value) { return std::min<std::int64_t>(value, 1024); };
+      most = std::min(most, extent(x) * extent(y) * extent(z));
     }
   }
-  if (registers > 0) {
+  if (registers > 0 && registers <= kMostRegisters) {
     const int per_warp = (registers + 7) / 8 * 8 * 32;  // registers are handed out to warps in units of 256
     most = std::min<std::int64_t>(most, kRegistersPerMultiprocessor / per_warp * 32);
   }
   return static_cast<int>(most);
 }
 
-bool has_reserved_shared(const std::vector<Section>& sections) {
+bool has_reserved_shared(const std::vector<elf::Section>& sections) {
   return std::any_of(sections.begin(), sections.end(),
-                     [](const Section& s) { return s.name.starts_with(".nv.shared.reserved"); });
+                     [](const elf::Section& s) { return s.name.starts_with(".nv.shared.reserved"); });
 }
 
-KernelFacts kernel_facts(const Symbol& symbol, const FunctionNumbers& numbers, const std::vector<Section>& sections) {
+KernelFacts kernel_facts(const elf::Symbol& symbol, const FunctionNumbers& numbers,
+                         const std::vector<elf::Section>& sections) {
   KernelFacts facts;
-  facts.name = symbol.name;
+  facts.name = std::string(symbol.name);
   facts.registers = numbers.registers;
   facts.local_bytes = std::max(numbers.frame, numbers.stack);
   facts.shared_bytes = 0;
   std::string_view info;
   for (const auto& section : sections) {
-    if (section.name == ".nv.info." + symbol.name) info = section.bytes;
-    if (section.name == ".nv.shared." + symbol.name) {
-      facts.shared_bytes = static_cast<std::int64_t>(section.header.sh_size);
+    if (section.name == ".nv.info." + facts.name) info = section.bytes;
+    if (section.name == ".nv.shared." + facts.name) {
+      facts.shared_bytes = static_cast<std::int64_t>(section.size);
       // The section starts with the driver's share where there is one.
       if (has_reserved_shared(sections))
         facts.shared_bytes = std::max<std::int64_t>(0, facts.shared_bytes - kReservedShared);
@@ -173,24 +130,23 @@ KernelFacts kernel_facts(const Symbol& symbol, const FunctionNumbers& numbers, c
 }  // namespace
 
 Result<CubinContents> read_cubin(std::string_view bytes) {
-  KERF_TRY(const auto sections, read_sections(bytes));
-  const auto symbols = read_symbols(sections);
-  const auto numbers = function_numbers(sections);
+  KERF_TRY(const elf::File file, elf::read(bytes));
+  const auto symbols = read_symbols(file);
+  const auto numbers = function_numbers(file.sections);
   CubinContents contents;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const auto& [name, entry] = symbols[i];
-    const int type = ELF64_ST_TYPE(entry.st_info);
-    if (type == STT_FUNC && entry.st_shndx == SHN_UNDEF && !name.empty()) {
-      contents.undefined.push_back(name);
-    } else if (type == STT_FUNC && (entry.st_other & kEntryPoint) != 0) {
+    const elf::Symbol& symbol = symbols[i];
+    if (symbol.type == STT_FUNC && symbol.section == SHN_UNDEF && !symbol.name.empty()) {
+      contents.undefined.emplace_back(symbol.name);
+    } else if (symbol.type == STT_FUNC && (symbol.other & kEntryPoint) != 0) {
       const auto found = numbers.find(static_cast<std::uint32_t>(i));
       contents.kernels.push_back(
-          kernel_facts(symbols[i], found == numbers.end() ? FunctionNumbers{} : found->second, sections));
-    } else if (type == STT_OBJECT && entry.st_shndx != SHN_UNDEF && entry.st_shndx < sections.size()) {
-      const auto& section = sections[entry.st_shndx].name;
+          kernel_facts(symbol, found == numbers.end() ? FunctionNumbers{} : found->second, file.sections));
+    } else if (symbol.type == STT_OBJECT && symbol.section != SHN_UNDEF && symbol.section < file.sections.size()) {
+      const std::string_view section = file.sections[symbol.section].name;
       const bool constant = section.starts_with(".nv.constant3");  // the bank of __constant__
       if (constant || section.starts_with(".nv.global")) {
-        contents.globals.push_back({name, static_cast<std::int64_t>(entry.st_size), constant});
+        contents.globals.push_back({std::string(symbol.name), static_cast<std::int64_t>(symbol.size), constant});
       }
     }
   }

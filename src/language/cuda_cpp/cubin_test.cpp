@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.hpp"
+#include "base/rng.hpp"
+
 namespace kerf {
 namespace {
 
@@ -18,6 +21,23 @@ TEST(ReadCubin, RefusesASectionTableOutsideTheFile) {
   bytes[40] = 100;  // e_shoff
   bytes[60] = 3;    // e_shnum
   EXPECT_FALSE(read_cubin(bytes));
+}
+
+TEST(ReadCubin, SurvivesDamagedFiles) {
+  const std::string whole = read_file(KERF_ELF_SAMPLE).value();  // of another machine, but with the same tables
+  EXPECT_TRUE(read_cubin(whole));
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::string prefix = whole.substr(0, length);
+    EXPECT_FALSE(read_cubin(prefix)) << length;
+  }
+  Rng rng(5);
+  const auto last = static_cast<std::int64_t>(whole.size()) - 1;
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = whole;
+    for (auto left = rng.integer(1, 8); left > 0; --left)
+      bytes[static_cast<std::size_t>(rng.integer(0, last))] = static_cast<char>(rng.integer(0, 255));
+    (void)read_cubin(bytes);
+  }
 }
 
 TEST(Demangled, NamesAStaticVariableOfAKernel) {
