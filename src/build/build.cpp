@@ -11,7 +11,7 @@ namespace kerf {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kArtifactSchema = 1;
+constexpr int kArtifactSchema = 2;
 
 Json facts_to_json(const StaticFacts& facts) {
   Json kernels = Json::array();
@@ -41,6 +41,7 @@ StaticFacts facts_from_json(const Json& json) {
 /// One JSON header line, then the raw bytes.
 std::string serialise(const Artifact& artifact) {
   const Json header = {{"schema", kArtifactSchema},
+                       {"kind", artifact_kind_name(artifact.kind)},
                        {"language", artifact.language},
                        {"id", artifact.id},
                        {"facts", facts_to_json(artifact.facts)},
@@ -57,6 +58,9 @@ std::optional<Artifact> deserialise(const std::string& text) {
     const Json header = Json::parse(text.substr(0, end));
     if (header.at("schema") != kArtifactSchema) return std::nullopt;
     Artifact artifact;
+    const auto kind = artifact_kind(header.at("kind").get<std::string>());
+    if (!kind) return std::nullopt;
+    artifact.kind = *kind;
     header.at("language").get_to(artifact.language);
     header.at("id").get_to(artifact.id);
     header.at("hint").get_to(artifact.disassembly_hint);

@@ -28,6 +28,7 @@ class FakeLanguage final : public Language {
     if (meanwhile) std::exchange(meanwhile, nullptr)();
     if (fails) return CompileOutcome(CompileFailed{"no"});
     Artifact artifact;
+    artifact.kind = ArtifactKind::opencl_ptx;
     artifact.language = "fake";
     artifact.bytes = std::string("\0code\n", 6) + request.source;
     artifact.id = sha256_hex(artifact.bytes);
@@ -57,6 +58,7 @@ TEST_F(BuildCacheTest, TheSameRequestCompilesOnceEvenInANewProcess) {
   const auto again = second.compile(language_, request);
   ASSERT_TRUE(again);
   EXPECT_EQ(language_.compiles, 1);
+  EXPECT_EQ(std::get<Artifact>(*again).kind, ArtifactKind::opencl_ptx);
   EXPECT_EQ(std::get<Artifact>(*again).facts.kernels.at(0).registers, 12);
   EXPECT_EQ(std::get<Artifact>(*again).bytes.substr(0, 5), std::string("\0code", 5));
 }

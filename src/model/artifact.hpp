@@ -2,7 +2,9 @@
 // What a compiler made of a candidate for one shape set, and what can be read off it without running it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,7 +27,18 @@ struct StaticFacts {
   std::vector<KernelFacts> kernels;
 };
 
+/// What `Artifact::bytes` are, and so who can read them. Stored by name.
+enum class ArtifactKind {
+  shared_object,  ///< ELF, for the host's loader
+  cubin,          ///< ELF for one GPU generation; `disassembly_hint` is its PTX where the compiler gives it
+  opencl_binary,  ///< whatever the driver gives out; for that driver alone
+  opencl_ptx,     ///< a driver's program binary that is PTX text; `disassembly_hint` is the same
+};
+std::string_view artifact_kind_name(ArtifactKind kind);
+std::optional<ArtifactKind> artifact_kind(std::string_view name);
+
 struct Artifact {
+  ArtifactKind kind = ArtifactKind::shared_object;
   std::string language;          ///< Language::name() that made it
   std::string bytes;             ///< shared object, program binary, cubin, ...
   std::string disassembly_hint;  ///< optional text (PTX, ...) for descriptors; may be empty

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "worker/message.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf::worker {
 namespace {
@@ -125,6 +126,15 @@ int worker_main(const std::string& kind) {
     char text[8] = {};
     if (::pread(memory, text, 7, 0) != 7) return 1;
     return link->send(text) ? 0 : 1;
+  }
+  if (kind == "pool" || kind == "unusable") {
+    if (!link->send(greeting(kind == "pool", kind == "pool" ? "version 7" : "no licence"))) return 1;
+    while (auto message = link->receive(Link::kNoLimit)) {
+      if (*message == "crash") std::abort();
+      while (*message == "hang") ::pause();
+      (void)link->send(*message == "pid" ? std::to_string(::getpid()) : *message);
+    }
+    return 0;
   }
   if (kind == "crash") {
     if (::write(2, "last words\n", 11) != 11) return 1;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <semaphore>
 #include <utility>
 
 #include "base/file.hpp"
@@ -17,13 +16,13 @@
 #include "language/cpp/calibration.hpp"
 #include "language/cpp/compiler.hpp"
 #include "language/cpp/elf_facts.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf {
 namespace {
 
 constexpr std::string_view kEntry = "kerf_kernel";
 constexpr std::size_t kMaxLogBytes = 6000;
-constexpr std::ptrdiff_t kMaxJobs = 1024;
 
 // The start-up files that are left out would define this handle; with it, code that wants to run at exit links, and its
 // import is refused by name.
@@ -70,7 +69,7 @@ std::string readable_log(std::string log, const std::filesystem::path& folder) {
 class CppLanguage final : public Language {
  public:
   CppLanguage(Sandbox& sandbox, cpp::Compiler compiler, int jobs)
-      : sandbox_(sandbox), compiler_(std::move(compiler)), free_(std::clamp<std::ptrdiff_t>(jobs, 1, kMaxJobs)) {}
+      : sandbox_(sandbox), compiler_(std::move(compiler)), slots_(jobs) {}
 
   std::string_view name() const override { return "cpp"; }
   std::string version() const override {
@@ -91,10 +90,7 @@ class CppLanguage final : public Language {
     KERF_TRY(const auto folder, cpp::ScratchFolder::make());
     KERF_TRY_VOID(write_inputs(folder.path(), request, entries));
     const auto command = cpp::compiler_command(compiler_, folder.path(), arguments(request.arch), request.time_limit);
-    free_.acquire();
-    auto ran = sandbox_.run(command);
-    free_.release();
-    KERF_TRY(const ProcessOutcome outcome, std::move(ran));
+    KERF_TRY(const ProcessOutcome outcome, run(command));
     if (outcome.timed_out)
       return CompileFailed{fmt::format("compiling took longer than {} ms\n", request.time_limit.count())};
     if (outcome.exit_code != 0 || outcome.signal != 0) {
@@ -108,6 +104,11 @@ class CppLanguage final : public Language {
   }
 
  private:
+  Result<ProcessOutcome> run(const SandboxCommand& command) {
+    const auto slot = slots_.take();
+    return sandbox_.run(command);
+  }
+
   static Status write_inputs(const std::filesystem::path& folder, const CompileRequest& request,
                              const std::vector<std::string>& entries) {
     KERF_TRY_VOID(write_file_atomic(folder / "kernel.cpp", request.source));
@@ -139,6 +140,7 @@ class CppLanguage final : public Language {
                       entry)};
     }
     Artifact artifact;
+    artifact.kind = ArtifactKind::shared_object;
     artifact.language = "cpp";
     artifact.facts = std::move(facts->facts);
     for (const auto& entry : entries) artifact.facts.kernels.push_back({.name = entry});
@@ -149,7 +151,7 @@ class CppLanguage final : public Language {
 
   Sandbox& sandbox_;
   const cpp::Compiler compiler_;
-  std::counting_semaphore<kMaxJobs> free_;
+  worker::ProcessSlots slots_;
 };
 
 }  // namespace

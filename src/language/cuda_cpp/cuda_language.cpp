@@ -90,6 +90,7 @@ Result<CompileOutcome> finish(const CompileRequest& request, NvrtcCompiled compi
     return fail(Errc::tool_failed, fmt::format("the compiler's cubin cannot be read: {}", cubin.error().message));
   if (auto log = missing_entry_points(*cubin, request.entry_points); !log.empty()) return CompileFailed{std::move(log)};
   Artifact artifact;
+  artifact.kind = ArtifactKind::cubin;
   artifact.language = "cuda_cpp";
   artifact.facts = static_facts(*cubin, compiled.ptx);
   artifact.id = sha256_hex(compiled.cubin);
@@ -101,12 +102,11 @@ Result<CompileOutcome> finish(const CompileRequest& request, NvrtcCompiled compi
 class CudaLanguage final : public Language {
  public:
   CudaLanguage(const CudaLanguageOptions& options, CudaToolkit toolkit)
-      : options_(options), toolkit_(std::move(toolkit)) {}
+      : options_(options), toolkit_(std::move(toolkit)), nvcc_slots_(processes()) {}
 
   Status start() {
     if (!toolkit_.nvrtc.empty() && !options_.prefer_nvcc) {
-      pool_ = std::make_unique<NvrtcPool>(compiler_process(),
-                                          options_.processes > 0 ? options_.processes : available_cores());
+      pool_ = std::make_unique<NvrtcPool>(compiler_process(), processes());
       KERF_TRY(const std::string found, pool_->version());
       version_ = fmt::format("NVRTC {} {}{}", found, join(common_options(), " "),
                              toolkit_.includes.empty() ? " (no headers)" : "");
@@ -144,6 +144,8 @@ class CudaLanguage final : public Language {
   }
 
  private:
+  int processes() const { return options_.processes > 0 ? options_.processes : available_cores(); }
+
   static std::vector<std::string> common_options() { return {"--std=c++17", "-default-device"}; }
 
   worker::Command compiler_process() const {
@@ -165,7 +167,10 @@ class CudaLanguage final : public Language {
   }
 
   Result<NvrtcOutcome> attempt(const std::string& source, const std::string& arch, std::chrono::milliseconds limit) {
-    if (nvcc_) return nvcc_->compile(source, arch, limit);
+    if (nvcc_) {
+      const auto slot = nvcc_slots_.take();
+      return nvcc_->compile(source, arch, limit);
+    }
     NvrtcProgram program{source, common_options()};
     program.options.push_back("--gpu-architecture=" + arch);
     for (const auto& folder : toolkit_.includes) program.options.push_back("-I" + folder.string());
@@ -177,6 +182,7 @@ class CudaLanguage final : public Language {
   std::string version_;
   std::unique_ptr<NvrtcPool> pool_;  // one of the two
   std::unique_ptr<NvccCompiler> nvcc_;
+  worker::ProcessSlots nvcc_slots_;
 };
 
 }  // namespace

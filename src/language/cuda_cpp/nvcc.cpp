@@ -77,11 +77,9 @@ Result<NvrtcOutcome> NvccCompiler::compile(const std::string& source, const std:
   run.limits.wall = limit;
   KERF_TRY(const auto outcome, sandbox_.run(run));
   if (outcome.timed_out) {
-    return NvrtcLost{
-        fmt::format("the compiler was still busy with this source after {} ms and was stopped", limit.count())};
+    return NvrtcLost{fmt::format("nvcc did not finish within {} ms and was stopped", limit.count())};
   }
-  if (outcome.signal != 0)
-    return NvrtcLost{fmt::format("the compiler crashed on this source (signal {})", outcome.signal)};
+  if (outcome.signal != 0) return NvrtcLost{fmt::format("nvcc crashed on this source (signal {})", outcome.signal)};
   if (outcome.exit_code != 0) {
     const bool bad_option = outcome.err.find("nvcc fatal") != std::string::npos;
     return NvrtcRefused{outcome.err + outcome.out, bad_option};

@@ -2,15 +2,12 @@
 // Compiler processes, each with one libnvrtc: NVRTC serialises within a process, so parallel compiles need several.
 
 #include <chrono>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/result.hpp"
-#include "worker/process.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf {
 
@@ -45,21 +42,7 @@ class NvrtcPool {
   Result<NvrtcOutcome> compile(const NvrtcProgram& program, std::chrono::milliseconds limit);
 
  private:
-  struct Compiler {
-    std::unique_ptr<worker::Process> process;
-    std::string version;
-  };
-  Result<Compiler> acquire();
-  Result<Compiler> start() const;
-  void release(Compiler compiler);
-  void forget();
-
-  worker::Command command_;
-  int most_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int started_ = 0;             // guarded by mutex_; idle ones and those in use
-  std::vector<Compiler> idle_;  // guarded by mutex_
+  worker::Pool pool_;
 };
 
 }  // namespace kerf

@@ -15,6 +15,7 @@
 #include "language/cuda_cpp/standard_headers.hpp"
 #include "worker/link.hpp"
 #include "worker/message.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf {
 namespace {
@@ -171,9 +172,8 @@ int nvrtc_worker_main(std::span<const std::string> args) {
   if (::chdir("/") != 0) return 2;
   const auto nvrtc = open_nvrtc(values["--library"], values["--builtins"]);
   const auto version = nvrtc ? warm(*nvrtc) : tl::unexpected<Error>(nvrtc.error());
-  worker::Writer greeting;
-  greeting.put<bool>(version.has_value()).text(version ? *version : version.error().message);
-  if (!link->send(greeting.bytes()) || !version) return 1;
+  const std::string greeting = worker::greeting(version.has_value(), version ? *version : version.error().message);
+  if (!link->send(greeting) || !version) return 1;
   return serve(*link, *nvrtc);
 }
 

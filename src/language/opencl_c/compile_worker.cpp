@@ -13,6 +13,7 @@
 #include "language/opencl_c/opencl_language.hpp"
 #include "opencl/cl_library.hpp"
 #include "worker/link.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf {
 namespace {
@@ -140,7 +141,7 @@ Status serve(worker::Link& link, int device, const std::string& base) {
   // Reads the driver's library of built-in functions, which takes most of a first build.
   const auto warm = build(session, folder, {"__kernel void warm(__global float* x) { x[0] = exp(x[0]); }", ""});
   if (!warm.built) return fail(Errc::unavailable, "the OpenCL compiler cannot build a trivial kernel: " + warm.log);
-  KERF_TRY_VOID(link.send(""));
+  KERF_TRY_VOID(link.send(worker::greeting(true, "")));
   for (;;) {
     empty_folder(folder);
     auto bytes = link.receive(worker::Link::kNoLimit);
@@ -158,8 +159,7 @@ int opencl_compile_main(std::span<const std::string> args) {
   if (!link) return 2;
   const auto served = serve(*link, std::atoi(args[0].c_str()), args[1]);
   if (served) return 0;
-  // The judge takes a message in place of the greeting as the reason why this compiler cannot be used.
-  (void)link->send(served.error().message);
+  (void)link->send(worker::greeting(false, served.error().message));
   return 1;
 }
 

@@ -10,8 +10,9 @@
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "language/opencl_c/calibration.hpp"
-#include "language/opencl_c/compiler_pool.hpp"
+#include "language/opencl_c/compile_protocol.hpp"
 #include "language/opencl_c/source_text.hpp"
+#include "worker/pool.hpp"
 
 namespace kerf {
 namespace {
@@ -56,10 +57,20 @@ void merge(std::vector<std::string>& into, const std::vector<std::string>& more)
   into.assign(all.begin(), all.end());
 }
 
+worker::PoolOptions pool_options(int jobs) {
+  worker::PoolOptions options;
+  options.compiler = "the OpenCL compiler";
+  options.most_processes = jobs;
+  options.start_limit = std::chrono::milliseconds(60000);  // a cold start reads 200 MB of compiler
+  options.most_requests = 500;                             // drivers leak
+  options.unusable = Errc::unavailable;
+  return options;
+}
+
 class OpenclLanguage final : public Language {
  public:
   OpenclLanguage(OpenclDevice device, worker::Command command, int jobs)
-      : device_(std::move(device)), options_(build_options(device_)), pool_(std::move(command), jobs) {}
+      : device_(std::move(device)), options_(build_options(device_)), pool_(std::move(command), pool_options(jobs)) {}
 
   Status start() { return pool_.warm(); }
 
@@ -79,14 +90,15 @@ class OpenclLanguage final : public Language {
     const auto whole = opencl::with_constants(request.source, request.constants);
     const auto before = static_cast<std::size_t>(
         std::count(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(request.source.size()), '\n'));
-    KERF_TRY(auto outcome, pool_.build({whole, options_}, request.time_limit));
+    const auto well_formed = [](std::string_view bytes) { return opencl::decode_reply(bytes).has_value(); };
+    KERF_TRY(auto answer, pool_.request(opencl::encode({whole, options_}), request.time_limit, well_formed));
     const auto forbidden = opencl::forbidden_words(request.source);
-    if (auto* lost = std::get_if<opencl::CompilerLost>(&outcome)) {
+    if (auto* lost = std::get_if<worker::Lost>(&answer)) {
       if (!forbidden.empty())
         lost->how += fmt::format("\nthe source uses {}, which is forbidden", join(forbidden, " and "));
       return CompileFailed{std::move(lost->how)};
     }
-    auto& reply = std::get<opencl::BuildReply>(outcome);
+    KERF_TRY(auto reply, opencl::decode_reply(std::get<std::string>(answer)));
     if (!reply.built) {
       auto log = opencl::readable_log(reply.log, request.source, before);
       return CompileFailed{log.empty() ? "the OpenCL compiler refused the source without a word" : std::move(log)};
@@ -95,6 +107,7 @@ class OpenclLanguage final : public Language {
       return CompileFailed{std::move(missing)};
     if (reply.binary.empty()) return fail(Errc::tool_failed, "the OpenCL driver gives out no program binary");
     Artifact artifact;
+    artifact.kind = reply.listing.empty() ? ArtifactKind::opencl_binary : ArtifactKind::opencl_ptx;
     artifact.language = name();
     artifact.facts = std::move(reply.facts);
     merge(artifact.facts.forbidden_symbols, forbidden);
@@ -111,7 +124,7 @@ class OpenclLanguage final : public Language {
  private:
   OpenclDevice device_;
   std::string options_;
-  opencl::CompilerPool pool_;
+  worker::Pool pool_;
 };
 
 }  // namespace
