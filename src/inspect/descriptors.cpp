@@ -24,10 +24,6 @@ Descriptors conclude(const Evidence& evidence, std::string from) {
   return descriptors;
 }
 
-bool is_ptx(const std::string& text) {
-  return text.find(".entry") != std::string::npos && text.find(".target") != std::string::npos;
-}
-
 }  // namespace
 
 void judge_loops(const std::vector<LoopFacts>& loops, int tile_accumulators, Evidence& evidence) {
@@ -57,9 +53,17 @@ bool launches_cooperate(const LaunchPlan& plan) {
 }
 
 Descriptors describe(const Artifact& artifact, const Candidate& candidate, const Bindings& constants) {
-  if (is_ptx(artifact.disassembly_hint))
-    return conclude(scan_ptx(artifact.disassembly_hint, artifact, candidate, constants), "PTX");
-  if (Evidence evidence; scan_object_code(artifact.bytes, evidence)) return conclude(evidence, "object code");
+  const std::string& ptx = artifact.disassembly_hint;
+  switch (artifact.kind) {
+    case ArtifactKind::shared_object:  // for x86-64; others are read by their source
+      if (Evidence evidence; scan_object_code(artifact.bytes, evidence)) return conclude(evidence, "object code");
+      break;
+    case ArtifactKind::cubin:
+    case ArtifactKind::opencl_ptx:
+      if (!ptx.empty()) return conclude(scan_ptx(ptx, artifact, candidate, constants), "PTX");
+      break;
+    case ArtifactKind::opencl_binary: break;
+  }
   return conclude(scan_tokens(candidate, constants), "source tokens");
 }
 

@@ -23,7 +23,8 @@ struct Descriptors {
   std::string from;                          ///< "object code", "PTX", "source tokens"
 };
 
-/// Object code for C++ on x86-64, PTX where the compiler gives it, tokens of the comment-free source otherwise.
+/// By the artifact's kind: object code of shared objects for x86-64, PTX where the compiler gives it, tokens of the
+/// comment-free source otherwise.
 /// `constants` are the shape symbols and tunables it was compiled with. Never fails: code that cannot be read falls
 /// back to tokens.
 Descriptors describe(const Artifact& artifact, const Candidate& candidate, const Bindings& constants);

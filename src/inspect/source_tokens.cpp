@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 
+#include "base/c_lexer.hpp"
 #include "base/text.hpp"
 #include "inspect/evidence.hpp"
-#include "inspect/source_text.hpp"
 
 namespace kerf {
 namespace {
 
-using Tokens = std::vector<std::string>;
+using Tokens = std::vector<std::string>;  // their spelling
 
 constexpr int kTileElements = 8;
 
@@ -26,10 +28,10 @@ class Conditions {
   }
 
   /// True when the line was a conditional directive.
-  bool take(const std::string& directive, const std::string& rest, const std::map<std::string, Tokens>& macros,
+  bool take(const std::string& directive, const Tokens& rest, const std::map<std::string, Tokens>& macros,
             const Bindings& constants) {
     if (directive == "ifdef" || directive == "ifndef") {
-      const bool defined = macros.contains(std::string(trim(rest)));
+      const bool defined = !rest.empty() && macros.contains(rest.front());
       open((directive == "ifdef") == defined);
     } else if (directive == "if") {
       open(evaluate(rest, macros, constants));
@@ -53,10 +55,10 @@ class Conditions {
     bool on, taken;
   };
   void open(bool on) { stack_.push_back({on, on}); }
-  static bool evaluate(const std::string& text, const std::map<std::string, Tokens>& macros,
+  static bool evaluate(const Tokens& condition, const std::map<std::string, Tokens>& macros,
                        const Bindings& constants) {
     std::string plain;
-    for (const std::string& token : tokens_of(text)) {
+    for (const std::string& token : condition) {
       const auto macro = macros.find(token);
       plain += macro != macros.end() && !macro->second.empty() ? join(macro->second, " ") : token;
     }
@@ -102,31 +104,39 @@ void read_functions(const Tokens& tokens, Program& program) {
   }
 }
 
+Tokens texts(std::span<const CToken> tokens) {
+  Tokens all;
+  for (const CToken& token : tokens) all.push_back(token.text);
+  return all;
+}
+
+/// What follows "#define": the name, its parameters when "(" stands right behind it, the replacement.
+void read_definition(std::span<const CToken> line, Program& program) {
+  if (line.empty()) return;
+  std::size_t body = 1;
+  if (body < line.size() && line[body].is("(") && !line[body].after_blank) {
+    while (body < line.size() && !line[body].is(")")) ++body;
+    body = std::min(body + 1, line.size());
+  }
+  program.macros[line.front().text] = texts(line.subspan(body));
+}
+
 Program read_program(const std::string& source, const Bindings& constants) {
   Program program;
   Conditions conditions;
-  std::string code;
-  for (const std::string& line : split(plain_source(source), '\n')) {
-    const auto text = trim(line);
-    if (!text.starts_with("#")) {
-      if (conditions.active()) code += line + "\n";
+  Tokens code;
+  for (const auto& tokens : logical_lines(lex_c(source))) {
+    const std::span<const CToken> line(tokens);
+    if (!starts_directive(line.front())) {
+      if (conditions.active()) std::ranges::move(texts(line), std::back_inserter(code));
       continue;
     }
-    const std::string rest(trim(text.substr(1)));
-    const auto end = rest.find_first_of(" \t(");
-    const std::string directive = rest.substr(0, end), after = end == std::string::npos ? "" : rest.substr(end);
-    if (conditions.take(directive, after, program.macros, constants)) continue;
-    if (directive != "define" || !conditions.active()) continue;
-    const std::string definition(trim(after));
-    std::size_t name_end = 0;
-    while (name_end < definition.size() &&
-           (std::isalnum(static_cast<unsigned char>(definition[name_end])) != 0 || definition[name_end] == '_'))
-      ++name_end;
-    std::string body = definition.substr(name_end);
-    if (body.starts_with("(")) body = body.substr(std::min(body.find(')'), body.size() - 1) + 1);
-    program.macros[definition.substr(0, name_end)] = tokens_of(body);
+    if (line.size() < 2) continue;
+    const std::string& directive = line[1].text;
+    if (conditions.take(directive, texts(line.subspan(2)), program.macros, constants)) continue;
+    if (directive == "define" && conditions.active()) read_definition(line.subspan(2), program);
   }
-  read_functions(tokens_of(code), program);
+  read_functions(code, program);
   return program;
 }
 

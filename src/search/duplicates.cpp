@@ -4,8 +4,8 @@
 
 #include <cctype>
 
+#include "base/c_lexer.hpp"
 #include "base/hash.hpp"
-#include "inspect/source_text.hpp"
 #include "model/candidate_header.hpp"
 
 namespace kerf {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/c_lexer.hpp"
 #include "base/text.hpp"
 
 namespace kerf::opencl {
@@ -33,23 +34,6 @@ const std::set<std::string, std::less<>>& builtin_names() {
   return names;
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::vector<std::string_view> words(std::string_view code) {
-  std::vector<std::string_view> found;
-  for (std::size_t i = 0; i < code.size();) {
-    if (!is_word(code[i])) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < code.size() && is_word(code[end])) ++end;
-    found.push_back(code.substr(i, end - i));
-    i = end;
-  }
-  return found;
-}
-
 }  // namespace
 
 std::string with_constants(std::string_view source, const Bindings& constants) {
@@ -70,58 +54,17 @@ std::string with_constants(std::string_view source, const Bindings& constants) {
   return text.append(source);
 }
 
-std::string code_only(std::string_view source) {
-  std::string spliced;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    if (source[i] == '\\' && i + 1 < source.size() && source[i + 1] == '\n') {
-      ++i;
-    } else if (source[i] == '\\' && i + 2 < source.size() && source[i + 1] == '\r' && source[i + 2] == '\n') {
-      i += 2;
-    } else {
-      spliced += source[i];
-    }
-  }
-  const auto blank = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < std::min(to, spliced.size()); ++i) {
-      if (spliced[i] != '\n') spliced[i] = ' ';
-    }
-    return to;
-  };
-  for (std::size_t i = 0; i < spliced.size();) {
-    if (spliced.compare(i, 2, "//") == 0) {
-      i = blank(i, std::min(spliced.find('\n', i), spliced.size()));
-    } else if (spliced.compare(i, 2, "/*") == 0) {
-      const auto end = spliced.find("*/", i + 2);
-      i = blank(i, end == std::string::npos ? spliced.size() : end + 2);
-    } else if (spliced[i] == '"' || spliced[i] == '\'') {
-      std::size_t end = i + 1;
-      while (end < spliced.size() && spliced[end] != spliced[i] && spliced[end] != '\n')
-        end += spliced[end] == '\\' ? 2 : 1;
-      i = blank(i, end + 1);
-    } else {
-      ++i;
-    }
-  }
-  return spliced;
-}
-
 std::vector<std::string> forbidden_words(std::string_view source) {
-  const std::string code = code_only(source);
   std::set<std::string> found;
-  for (const auto word : words(code)) {
-    if (word == "asm" || word == "__asm" || word == "__asm__") found.insert("inline assembly");
-    if (word == "printf") found.insert("printf");
-  }
-  for (const auto& line : split(code, '\n')) {
-    auto rest = trim(line);
-    if (rest.starts_with('#')) {
-      rest.remove_prefix(1);
-    } else if (rest.starts_with("%:")) {
-      rest.remove_prefix(2);
-    } else {
-      continue;
+  // Compilers of OpenCL C read trigraphs.
+  for (const auto& line : logical_lines(lex_c(source, {.trigraphs = true}))) {
+    for (const CToken& token : line) {
+      if (token.is("asm") || token.is("__asm") || token.is("__asm__")) found.insert("inline assembly");
+      if (token.is("printf")) found.insert("printf");
     }
-    if (trim(rest).starts_with("include")) found.insert("#include");
+    if (!starts_directive(line.front()) || line.size() < 2) continue;
+    const std::string& directive = line[1].text;
+    if (directive.starts_with("include") || directive == "import" || directive == "embed") found.insert("#include");
   }
   return {found.begin(), found.end()};
 }

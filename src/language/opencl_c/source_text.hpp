@@ -17,9 +17,6 @@ inline constexpr std::string_view kSourceName = "kernel.cl";  ///< what diagnost
 /// built-in functions, are macros.
 std::string with_constants(std::string_view source, const Bindings& constants);
 
-/// The source with comments, string and character literals replaced by blanks, and spliced lines joined.
-std::string code_only(std::string_view source);
-
 /// Constructs that no candidate may use, as far as the text shows them: inline assembly, printf, files included from
 /// disk.
 std::vector<std::string> forbidden_words(std::string_view source);

@@ -40,6 +40,13 @@ TEST(ForbiddenWords, PrintfAndIncludesAreFound) {
   EXPECT_EQ(forbidden_words("  # include <x>\nvoid f() { printf(1); }"), (Words{"#include", "printf"}));
 }
 
+TEST(ForbiddenWords, IncludesAreFoundInEverySpelling) {
+  for (const char* source : {"%:include <x>", "?\?=include <x>", "#inc\\\nlude <x>", "#inc?\?/\nlude <x>",
+                             "#include_next <x>", "#import <x>", "/* a\n */ # /* b */ include <x>", "#/**/include <x>"})
+    EXPECT_EQ(forbidden_words(source), Words{"#include"}) << source;
+  EXPECT_EQ(forbidden_words("int include; // #include <x>\n\"\\\n#include\";"), Words{});
+}
+
 TEST(Log, ShowsTheCandidatesLineWithoutTemporaryPaths) {
   const std::string source = "first\n  int x = y;\n";
   const std::string log =
