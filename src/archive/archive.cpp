@@ -36,7 +36,7 @@ std::string first_line(std::string text) {
 
 std::string failure_sentence(const Outcome& outcome) {
   const std::string gate = outcome_gate(outcome), message = first_line(outcome_message(outcome));
-  if (gate == "duplicate") return "not evaluated: " + message;
+  if (failed_gate(outcome) == Gate::duplicate) return "not evaluated: " + message;
   std::string name = outcome_name(outcome);
   std::replace(name.begin(), name.end(), '_', ' ');
   return fmt::format("not kept: {}{}{}", name, gate.empty() ? "" : " at gate '" + gate + "'",

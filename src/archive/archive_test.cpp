@@ -33,11 +33,11 @@ struct Inserter {
 };
 
 TEST(Fitness, OrdersOutcomesBeforeSpeed) {
-  const std::vector<Evaluation> ladder{failed(Rejected{"static", ""}),
+  const std::vector<Evaluation> ladder{failed(Rejected{Gate::static_budget, ""}),
                                        failed(BuildFailed{"", ""}),
-                                       failed(Crashed{"", ""}),
-                                       failed(TimedOut{"", ""}),
-                                       failed(WrongResult{"", "", std::nullopt}),
+                                       failed(Crashed{Gate::small_shape, ""}),
+                                       failed(TimedOut{Gate::small_shape, ""}),
+                                       failed(WrongResult{Gate::values, "", std::nullopt}),
                                        measured(0.01),
                                        measured(3)};
   for (std::size_t i = 1; i < ladder.size(); ++i) EXPECT_TRUE(fitness_of(ladder[i - 1]) < fitness_of(ladder[i])) << i;
@@ -145,7 +145,8 @@ TEST(Archive, ThePublishedRuleTakesAnyLargerNumber) {
 
 TEST(Archive, ExplainsEveryFailure) {
   Inserter into;
-  const Decision decision = into.add(failed(WrongResult{"all shapes", "y[3] is 1, not 2\nand more", std::nullopt}), {});
+  const Decision decision =
+      into.add(failed(WrongResult{Gate::all_shapes, "y[3] is 1, not 2\nand more", std::nullopt}), {});
   EXPECT_FALSE(decision.kept);
   EXPECT_EQ(decision.sentence, "not kept: wrong result at gate 'all shapes': y[3] is 1, not 2");
   EXPECT_TRUE(into.archive.cells().empty());
@@ -162,7 +163,7 @@ TEST(Archive, RecordsEveryTransition) {
   Inserter into;
   into.add(measured(2), {0, 0, 0});
   into.add(measured(4), {1, 0, 0}, {1});
-  into.add(failed(Crashed{"small shape", "signal 11"}), {}, {2});
+  into.add(failed(Crashed{Gate::small_shape, "signal 11"}), {}, {2});
   into.add(measured(1), {1, 0, 0}, {1, 2});
   const auto& transitions = into.archive.transitions();
   ASSERT_EQ(transitions.size(), 4u);

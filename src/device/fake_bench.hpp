@@ -28,6 +28,7 @@ class FakeBench final : public Bench {
   std::vector<Kernel> kernels;                ///< handle = index
   std::vector<std::string> broken_red_zones;  ///< reported by every check
   std::vector<int> staged;                    ///< slots in the order they were staged
+  std::vector<int> ran;                       ///< slots in the order kernels ran on them
 
   Result<std::variant<KernelHandle, Fault>> load(const Artifact&, const LaunchPlan&, const Bindings&) override {
     return fail(Errc::unavailable, "kernels of a fake bench are set by the test");
@@ -52,6 +53,7 @@ class FakeBench final : public Bench {
     if (k.fault) return RunOutcome(*k.fault);
     for (const int slot : slots) {
       ++k.calls;
+      ran.push_back(slot);
       if (k.body) k.body(slots_[static_cast<std::size_t>(slot)]);
     }
     return RunOutcome(Timing{0, k.us * static_cast<double>(slots.size())});

@@ -106,7 +106,7 @@ TEST(Comparison, HoldsWhenTheNewIntervalReachesTheClaim) {
   EXPECT_TRUE(elsewhere.holds());
   EXPECT_FALSE(elsewhere.same_device);
   EXPECT_HAS(elsewhere.remarks.at(0), "cannot be compared");
-  fresh.outcome = WrongResult{"values", "", std::nullopt};
+  fresh.outcome = WrongResult{Gate::values, "", std::nullopt};
   EXPECT_FALSE(compare(claimed, fresh, 0.03).holds());
 }
 

@@ -2,8 +2,6 @@
 // The heart: candidate -> build -> verify -> measure -> Evaluation.
 
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,11 +14,13 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "build/build.hpp"
+#include "judge/judge_options.hpp"
 #include "judge/observer.hpp"
 #include "judge/paired_timing.hpp"
 #include "judge/shape_context.hpp"
+#include "judge/tunables.hpp"
+#include "measure/combine.hpp"
 #include "measure/peaks.hpp"
-#include "measure/timing.hpp"
 #include "model/candidate.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
@@ -28,17 +28,6 @@
 #include "verify/admission.hpp"
 
 namespace kerf {
-
-struct JudgeOptions {
-  std::uint64_t seed = 1;  ///< of all data; unpredictable for candidates, recorded in the evaluation
-  std::string only_shape;  ///< "": all that apply to the target
-  MeasureOptions measure;
-  std::chrono::milliseconds call_limit{900};  ///< added to 20 times the naive kernel's time
-  int timed_data_sets = 3;                    ///< distinct data sets that timed calls draw from
-  bool skip_timing = false;                   ///< verification only
-  std::filesystem::path cache;                ///< evaluations and peaks; empty: none
-  bool use_evaluation_cache = true;
-};
 
 /// Borrowed for the life of a Judge.
 struct JudgeTools {
@@ -131,27 +120,45 @@ class Judge {
     bool baselines = false;
     bool warm_up = false;
   };
-  using Tier = std::function<Result<bool>(const std::string& name, const std::function<Result<Stop>()>& work)>;
-  Status run_tiers(Trial& trial, const Tier& tier);
-  Result<Stop> check_parse(const Trial& trial) const;
+  /// One tier: a name for the observer and the work, which says whether the candidate ends there.
+  struct Tier {
+    std::string name;
+    std::function<Result<Stop>()> work;
+  };
+
+  // tiers.cpp: the lists, what runs them, and the tiers that verify.
+  Trial make_trial(const Candidate& candidate, const Bindings& tunables, Observer& observer) const;
+  std::vector<Tier> first_tiers(Trial& trial);
+  std::vector<Tier> all_tiers(Trial& trial);
+  std::vector<Tier> quick_tiers(Trial& trial, int rounds, bool known);
+  /// Runs the tiers up to the first that ends the candidate, then unloads it. `times`, when given, receives one entry
+  /// per tier.
+  Result<Stop> run_tiers(Trial& trial, const std::vector<Tier>& tiers, std::vector<TierTime>* times);
+  Stop check_parse(const Trial& trial) const;
   Result<Stop> check_build(const Trial& trial, std::size_t first, std::size_t last);
   Result<Stop> check_static(const Trial& trial);
-  Result<Stop> check_shape(Trial& trial, std::size_t shape, const std::string& gate);
+  Result<Stop> check_shape(Trial& trial, std::size_t shape, Gate gate);
+  Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, Gate gate);
+  void unload(Trial& trial);
+  Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
+  Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
+  std::chrono::milliseconds call_limit(const ShapeContext& shape) const;
+
+  // timed_tiers.cpp
   Result<Stop> measure_shape(Trial& trial, std::size_t shape, const Pace& pace);
+  Result<Stop> measure_shapes(Trial& trial, const Pace& pace);
   /// `reload_failed` is set when the candidate fails while it is timed and loaded again.
   Result<std::variant<TimedKernel, Outcome>> ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed);
-  Result<std::variant<Speedup, PairedOutcome>> compare_on(Trial& ours, Trial& theirs, std::size_t shape);
-  void unload(Trial& trial);
-  Status look(Trial& trial, int rounds, bool known, const Tier& tier);
-  Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, const std::string& gate);
-  Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
+  Status add_baselines(std::vector<TimedKernel>& kernels, std::size_t shape);
   const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline) const;
   Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
+  Stop judge_measured(const ShapeMeasurement& measured, const TimingResult& timing, const ShapeSet& shape) const;
+
+  // paired_timing.cpp
+  Result<std::variant<Speedup, PairedOutcome>> compare_on(Trial& ours, Trial& theirs, std::size_t shape);
+
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
-  std::chrono::milliseconds call_limit(const ShapeContext& shape) const;
-  Result<std::optional<Refusal>> run_canary(ShapeContext& shape);
-  Stop judge_floor(const ShapeMeasurement& measured, const ShapeSet& shape) const;
   std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
 
   const Task& task_;
@@ -165,16 +172,10 @@ class Judge {
   Admission admission_;
   std::vector<std::string> notes_;
   References references_;
-  std::set<std::string> passed_;  // candidates with tunables that a quick found right
+  std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
   int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise
   int comparisons_ = 0;
   std::shared_mutex quiet_;  // timing holds it alone, compilers share it
 };
-
-/// Tunables given by the user, the rest at their defaults; an error names an unknown one.
-Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given);
-
-/// Weighted geometric means over the shapes, against the strongest baseline present in all of them.
-void combine_speedups(Measurement& measurement);
 
 }  // namespace kerf

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 
 #include "judge/judge.hpp"
@@ -17,38 +16,30 @@ constexpr int kFewestRounds = 12;  // enough for an interval of a few percent wh
 
 Result<PairedOutcome> Judge::compare(const PairedKernel& ours, const PairedKernel& theirs) {
   NullObserver silent;
-  Trial us{ours.candidate, ours.tunables, silent, {}, {}, {}, {}, {}};
-  Trial them{theirs.candidate, theirs.tunables, silent, {}, {}, {}, {}, {}};
-  for (Trial* trial : {&us, &them}) {
-    trial->handles.resize(shapes_.size());
-    trial->coarse_us.resize(shapes_.size());
-  }
+  Trial us = make_trial(ours.candidate, ours.tunables, silent),
+        them = make_trial(theirs.candidate, theirs.tunables, silent);
   ++comparisons_;
   Result<PairedOutcome> result = PairedOutcome{};
-  double weight = 0, centre = 0, below = 0, above = 0;  // logarithms; half widths of independent errors add in squares
-  for (std::size_t s = 0; s < shapes_.size() && result; ++s) {
+  std::vector<WeightedEstimate> estimates;
+  for (std::size_t s = 0; s < shapes_.size(); ++s) {
     if (shapes_[s].weight <= 0) continue;
     auto paired = compare_on(us, them, s);
-    if (!paired) {
-      result = tl::unexpected<Error>(paired.error());
-    } else if (auto* ended = std::get_if<PairedOutcome>(&*paired)) {
-      result = std::move(*ended);
-      weight = 0;
-      break;
-    } else {
+    if (paired && std::holds_alternative<Speedup>(*paired)) {
       const Speedup& speedup = std::get<Speedup>(*paired);
-      weight += shapes_[s].weight;
-      centre += shapes_[s].weight * std::log(speedup.ratio);
-      below += std::pow(shapes_[s].weight * std::log(speedup.ratio / speedup.low), 2);
-      above += std::pow(shapes_[s].weight * std::log(speedup.high / speedup.ratio), 2);
+      estimates.push_back({shapes_[s].weight, speedup.ratio, speedup.low, speedup.high});
+      continue;
     }
+    if (paired)
+      result = std::get<PairedOutcome>(std::move(*paired));
+    else
+      result = tl::unexpected<Error>(paired.error());
+    estimates.clear();
+    break;
   }
   unload(us);
   unload(them);
-  if (result && weight > 0)
-    result->speedup =
-        Speedup{theirs.candidate.name, std::exp(centre / weight), std::exp((centre - std::sqrt(below)) / weight),
-                std::exp((centre + std::sqrt(above)) / weight)};
+  if (const auto combined = combine(estimates); combined && result)
+    result->speedup = Speedup{theirs.candidate.name, combined->centre, combined->low, combined->high};
   return result;
 }
 
@@ -88,7 +79,7 @@ Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Tria
   KERF_TRY(const TimingResult timing, std::move(timed));
   if (timing.fault) {
     Trial& failed = timing.faulty == 0 ? ours : theirs;
-    KERF_TRY(Outcome outcome, after_fault(failed, shape, refusal_from(*timing.fault, "timing")));
+    KERF_TRY(Outcome outcome, after_fault(failed, shape, refusal_from(*timing.fault, Gate::timing)));
     return timing.faulty == 0 ? Paired(PairedOutcome{std::move(outcome), {}}) : nobody;
   }
   if (refusal) return refused == 0 ? Paired(PairedOutcome{to_outcome(*std::move(refusal)), {}}) : nobody;

@@ -60,6 +60,12 @@ double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.devi
 
 }  // namespace
 
+Bindings with_tunables(const Bindings& symbols, const Bindings& tunables) {
+  Bindings all = symbols;
+  all.insert(tunables.begin(), tunables.end());
+  return all;
+}
+
 Result<std::string> naive_source(const Task& task, const Target& target) {
   if (task.graph) return plain_source(task, target, codegen::OperandRounding::none);
   if (target.language->dialect().accepts_cpp_references)

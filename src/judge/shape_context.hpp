@@ -88,6 +88,9 @@ class ShapeContext {
   std::vector<std::string> notes_;
 };
 
+/// The constants of a compile: shape symbols and tunables.
+Bindings with_tunables(const Bindings& symbols, const Bindings& tunables);
+
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
 Result<std::string> naive_source(const Task& task, const Target& target);
 

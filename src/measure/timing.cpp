@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/statistics.hpp"
 
 namespace kerf {
@@ -217,6 +219,14 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
     if (rounds.precise_enough() || clock.now() - start > options.time_limit) break;
   }
   return rounds.take();
+}
+
+std::string key_text(const MeasureOptions& options) {
+  // A structured binding: a new member does not compile until it is written down here.
+  const auto& [min_rounds, max_rounds, target_noise, time_limit, min_batch, call_limit, baseline_share,
+               min_baseline_rounds, warm_up] = options;
+  return fmt::format("{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
+                     min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, warm_up);
 }
 
 TimeEstimate estimate(const std::vector<double>& us) {

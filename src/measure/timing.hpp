@@ -28,6 +28,9 @@ struct MeasureOptions {
   bool warm_up = true;  ///< one uncounted round first
 };
 
+/// Every option with its value, one text: part of the keys under which measurements are kept.
+std::string key_text(const MeasureOptions& options);
+
 struct TimedKernel {
   std::string name;
   KernelHandle handle = 0;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 
 #include "device/fake_bench.hpp"
 
@@ -66,12 +67,21 @@ TEST_F(TimingTest, ARefusedCheckEndsTheMeasurement) {
 }
 
 TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
-  bench_.kernels = {{nullptr, 1e6, std::nullopt, 0}};
+  bench_.kernels = {{nullptr, 400, std::nullopt, 0}};
   MeasureOptions options;
   options.min_rounds = options.max_rounds = 1;
   (void)measure(options, 1);
-  ASSERT_EQ(bench_.staged.size(), 16U);  // warm-up and one round over eight slots
-  EXPECT_EQ(std::set<int>(bench_.staged.begin(), bench_.staged.begin() + 8).size(), 8U);
+  // The warm-up runs on one slot, the round on three (they make up the shortest batch); both stage all eight.
+  ASSERT_EQ(bench_.ran.size(), 1U + 3U);
+  ASSERT_EQ(bench_.staged.size(), 16U);
+  const auto slots = [](const std::vector<int>& list, std::size_t from, std::size_t count) {
+    const auto begin = list.begin() + static_cast<std::ptrdiff_t>(from);
+    return std::set<int>(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  EXPECT_EQ(bench_.staged[0], bench_.ran[0]);
+  EXPECT_EQ(slots(bench_.staged, 8, 3), slots(bench_.ran, 1, 3));
+  EXPECT_EQ(slots(bench_.staged, 0, 8).size(), 8U);
+  EXPECT_EQ(slots(bench_.staged, 8, 8).size(), 8U);
 }
 
 TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
@@ -115,6 +125,25 @@ TEST_F(TimingTest, ACandidatesFaultIsReportedNotThrown) {
   const TimingResult result = measure({}, 1);
   ASSERT_TRUE(result.fault.has_value());
   EXPECT_EQ(result.fault->message, "boom");
+}
+
+TEST(MeasureOptions, EveryOptionIsPartOfTheKey) {
+  std::set<std::string> keys;
+  const auto add = [&](const auto& change) {
+    MeasureOptions options;
+    change(options);
+    EXPECT_TRUE(keys.insert(key_text(options)).second) << key_text(options);
+  };
+  add([](MeasureOptions&) {});
+  add([](MeasureOptions& o) { ++o.min_rounds; });
+  add([](MeasureOptions& o) { ++o.max_rounds; });
+  add([](MeasureOptions& o) { o.target_noise *= 2; });
+  add([](MeasureOptions& o) { ++o.time_limit; });
+  add([](MeasureOptions& o) { ++o.min_batch; });
+  add([](MeasureOptions& o) { ++o.call_limit; });
+  add([](MeasureOptions& o) { o.baseline_share /= 2; });
+  add([](MeasureOptions& o) { ++o.min_baseline_rounds; });
+  add([](MeasureOptions& o) { o.warm_up = !o.warm_up; });
 }
 
 TEST(Slots, ExceedTheCacheThreefoldWithinMemory) {

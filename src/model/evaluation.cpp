@@ -11,18 +11,23 @@ std::string outcome_name(const Outcome& outcome) {
   return kNames[outcome.index()];
 }
 
-std::string outcome_gate(const Outcome& outcome) {
+std::optional<Gate> failed_gate(const Outcome& outcome) {
   return std::visit(
-      [](const auto& value) -> std::string {
+      [](const auto& value) -> std::optional<Gate> {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, Measurement>)
-          return "";
+          return std::nullopt;
         else if constexpr (std::is_same_v<T, BuildFailed>)
-          return "compile";
+          return Gate::compile;
         else
           return value.gate;
       },
       outcome);
+}
+
+std::string outcome_gate(const Outcome& outcome) {
+  const auto gate = failed_gate(outcome);
+  return gate ? std::string(gate_name(*gate)) : "";
 }
 
 std::string outcome_message(const Outcome& outcome) {
@@ -38,6 +43,14 @@ std::string outcome_message(const Outcome& outcome) {
       },
       outcome);
 }
+
+std::optional<double> before_us(const ShapeMeasurement& shape, const std::string& baseline) {
+  const auto found = shape.speedups.find(baseline);
+  if (found == shape.speedups.end() || !(found->second.ratio > 0)) return std::nullopt;
+  return shape.time.median * found->second.ratio;
+}
+
+bool beats_baseline(const Measurement& measurement) { return measurement.speedup.low > 1; }
 
 Speedup compared_speedup(const Measurement& measurement) {
   if (!measurement.comparison) return measurement.speedup;

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "ir/dim.hpp"
+#include "model/gate.hpp"
 
 namespace kerf {
 
@@ -20,6 +21,7 @@ inline constexpr int kEvaluationSchema = 1;
 struct TimeEstimate {
   double median = 0, low = 0, high = 0;
   int samples = 0;
+  double lower_quartile = 0;  ///< kept where kernels are ranked by it (tuning); 0 elsewhere
 };
 
 struct Speedup {
@@ -33,14 +35,15 @@ struct SpeedOfLight {
   std::string bound;    ///< "memory" or "compute"
 };
 
-/// Timings of one shape set.
+/// Timings of one shape set. The paired ratio is the estimate of how two kernels compare; medians of different rounds
+/// are not divided by each other. Who shows a baseline's time beside the candidate's and the ratio shows `before_us`.
 struct ShapeMeasurement {
   std::string shape;
   double weight = 1;
   TimeEstimate time;
-  std::map<std::string, TimeEstimate> baselines;
-  std::map<std::string, Speedup> speedups;     ///< per baseline, from paired samples
-  std::optional<SpeedOfLight> speed_of_light;  ///< absent without calibration
+  std::map<std::string, TimeEstimate> baselines;  ///< over the rounds in which each of them ran
+  std::map<std::string, Speedup> speedups;        ///< per baseline, from the rounds in which both ran
+  std::optional<SpeedOfLight> speed_of_light;     ///< absent without calibration
 };
 
 /// Inside a search: this kernel and an earlier one, timed in turn. Two speedups over a baseline that were measured at
@@ -70,24 +73,30 @@ struct BuildFailed {
   std::string shape, log;
 };
 struct WrongResult {
-  std::string gate, message;
+  Gate gate = Gate::values;
+  std::string message;
   std::optional<WrongEvidence> evidence;
 };
 struct Crashed {
-  std::string gate, message;
+  Gate gate = Gate::small_shape;  ///< what was under way
+  std::string message;
 };
 struct TimedOut {
-  std::string gate, message;
+  Gate gate = Gate::small_shape;  ///< what was under way
+  std::string message;
 };
 struct Rejected {
-  std::string gate, message;
+  Gate gate = Gate::parse;
+  std::string message;
 };
 
 using Outcome = std::variant<Measurement, BuildFailed, WrongResult, Crashed, TimedOut, Rejected>;
 
 /// "measured", "build_failed", "wrong_result", "crashed", "timed_out", "rejected".
 std::string outcome_name(const Outcome& outcome);
-/// The gate that refused the candidate; "" for a measured one.
+/// The gate that refused the candidate; none for a measured one.
+std::optional<Gate> failed_gate(const Outcome& outcome);
+/// Its stored name; "" for a measured one.
 std::string outcome_gate(const Outcome& outcome);
 /// What was seen, in one or a few lines; "" for a measured one.
 std::string outcome_message(const Outcome& outcome);
@@ -114,6 +123,14 @@ struct Evaluation {
 /// The timed shape set that stands for the whole measurement where only one fits: the one with the largest weight, the
 /// first among equals. Null when nothing was timed.
 const ShapeMeasurement* main_shape(const Measurement& measurement);
+
+/// The baseline's time that belongs beside the candidate's median and the paired ratio: their product, so that the
+/// three figures of a row agree. None when the baseline was not timed with the candidate.
+std::optional<double> before_us(const ShapeMeasurement& shape, const std::string& baseline);
+
+/// True when the kernel is faster than the strongest baseline beyond the noise. A kernel that is not is no success,
+/// whatever the search thinks of it.
+bool beats_baseline(const Measurement& measurement);
 
 /// What kernels of one search are compared by: the comparison where there was one, else the speedup as it was measured.
 Speedup compared_speedup(const Measurement& measurement);

@@ -17,13 +17,19 @@ double number(const Json& value) {
 }
 
 Json write(const TimeEstimate& time) {
-  return {{"median", number(time.median)},
-          {"low", number(time.low)},
-          {"high", number(time.high)},
-          {"samples", time.samples}};
+  Json json = {{"median", number(time.median)},
+               {"low", number(time.low)},
+               {"high", number(time.high)},
+               {"samples", time.samples}};
+  if (time.lower_quartile > 0) json["lower_quartile"] = number(time.lower_quartile);
+  return json;
 }
 TimeEstimate read_time(const Json& json) {
-  return {number(json.at("median")), number(json.at("low")), number(json.at("high")), json.at("samples").get<int>()};
+  TimeEstimate time{number(json.at("median")), number(json.at("low")), number(json.at("high")),
+                    json.at("samples").get<int>()};
+  if (const auto quartile = json.find("lower_quartile"); quartile != json.end())
+    time.lower_quartile = number(*quartile);
+  return time;
 }
 
 Json write(const Speedup& speedup) {
@@ -118,6 +124,7 @@ void write_measurement(Json& json, const Measurement& measurement) {
   } else {
     json["speedup"] = write(measurement.speedup);
   }
+  json["beats_baseline"] = beats_baseline(measurement);
   json["shapes"] = Json::array();
   for (const auto& shape : measurement.shapes) json["shapes"].push_back(write(shape));
   if (const auto& comparison = measurement.comparison)
@@ -126,6 +133,11 @@ void write_measurement(Json& json, const Measurement& measurement) {
                           {"ratio", number(comparison->ratio)},
                           {"low", number(comparison->low)},
                           {"high", number(comparison->high)}};
+}
+
+Gate read_gate(const std::string& name) {
+  if (const auto gate = gate_from_name(name)) return *gate;
+  throw std::invalid_argument(fmt::format("unknown gate '{}'", name));
 }
 
 Outcome read_outcome(const Json& json) {
@@ -142,7 +154,7 @@ Outcome read_outcome(const Json& json) {
                                                 number(comparison->at("low")), number(comparison->at("high"))};
     return measurement;
   }
-  const auto gate = json.at("gate").get<std::string>();
+  const Gate gate = read_gate(json.at("gate").get<std::string>());
   const auto message = json.at("message").get<std::string>();
   if (name == "build_failed") return BuildFailed{json.at("shape").get<std::string>(), message};
   if (name == "crashed") return Crashed{gate, message};

@@ -86,7 +86,7 @@ TEST(EvaluationJson, HasTheStableFields) {
 TEST(EvaluationJson, GivesGateMessageAndEvidenceOnFailure) {
   Evaluation evaluation;
   WrongEvidence evidence{"y", "tail", "normal", 3, 99, {1, 2}, 1.5, std::nan(""), 1e-6, {0, 0}, {1, 2}};
-  evaluation.outcome = WrongResult{"values", "3 of 99 elements are wrong", evidence};
+  evaluation.outcome = WrongResult{Gate::values, "3 of 99 elements are wrong", evidence};
   const auto json = nlohmann::json::parse(to_json(evaluation));
   EXPECT_EQ(json.at("outcome"), "wrong_result");
   EXPECT_EQ(json.at("gate"), "values");
@@ -100,10 +100,10 @@ TEST(EvaluationJson, ReadsBackWhatItWrote) {
   std::vector<Evaluation> evaluations(6, measured());
   evaluations[1].outcome = BuildFailed{"tail", "no such function"};
   evaluations[2].outcome =
-      WrongResult{"values", "wrong", WrongEvidence{"y", "tail", "normal", 3, 99, {1}, 1, 2, 3, {0}, {1}}};
-  evaluations[3].outcome = Crashed{"run", "signal 11"};
-  evaluations[4].outcome = TimedOut{"run", "2 s"};
-  evaluations[5].outcome = Rejected{"red zone", "wrote outside 'y'"};
+      WrongResult{Gate::values, "wrong", WrongEvidence{"y", "tail", "normal", 3, 99, {1}, 1, 2, 3, {0}, {1}}};
+  evaluations[3].outcome = Crashed{Gate::small_shape, "signal 11"};
+  evaluations[4].outcome = TimedOut{Gate::all_shapes, "2 s"};
+  evaluations[5].outcome = Rejected{Gate::red_zone, "wrote outside 'y'"};
   for (const auto& evaluation : evaluations) {
     const std::string text = to_json(evaluation);
     const auto again = evaluation_from_json(text);
@@ -140,6 +140,39 @@ TEST(EvaluationJson, RefusesOtherSchemasAndDamagedText) {
   json["schema"] = kEvaluationSchema;
   json["outcome"] = "fine";
   EXPECT_FALSE(evaluation_from_json(json.dump()));
+  json["outcome"] = "rejected";
+  json["gate"] = "no such gate";
+  json["message"] = "";
+  EXPECT_NE(evaluation_from_json(json.dump()).error().message.find("unknown gate 'no such gate'"), std::string::npos);
+}
+
+TEST(EvaluationJson, KeepsTheLowerQuartileWhereThereIsOne) {
+  auto evaluation = measured();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(evaluation)).at("time_us").contains("lower_quartile"));
+  std::get<Measurement>(evaluation.outcome).shapes[1].time.lower_quartile = 9.75;
+  const auto back = evaluation_from_json(to_json(evaluation));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(std::get<Measurement>(back->outcome).shapes[1].time.lower_quartile, 9.75);
+}
+
+TEST(Measurement, BeatsItsBaselineOnlyBeyondTheNoise) {
+  Measurement measurement = std::get<Measurement>(measured().outcome);
+  EXPECT_TRUE(beats_baseline(measurement));
+  EXPECT_EQ(nlohmann::json::parse(to_json(measured())).at("beats_baseline"), true);
+  measurement.speedup = {"naive", 1.1, 0.98, 1.3};
+  EXPECT_FALSE(beats_baseline(measurement));
+  measurement.speedup = {"naive", 0.72, 0.7, 0.74};
+  EXPECT_FALSE(beats_baseline(measurement));
+  EXPECT_FALSE(beats_baseline(Measurement{}));
+}
+
+TEST(ShapeMeasurement, TheTimeBeforeAgreesWithTheTimeAfterAndTheRatio) {
+  ShapeMeasurement shape;
+  shape.time = {3.8, 3.7, 3.9, 60};
+  shape.baselines["naive"] = {13.1, 13, 14, 5};  // from other rounds: not what the ratio is made of
+  shape.speedups["naive"] = {"naive", 6.36, 6, 7};
+  EXPECT_DOUBLE_EQ(before_us(shape, "naive").value_or(0), 3.8 * 6.36);
+  EXPECT_EQ(before_us(shape, "vendor"), std::nullopt);
 }
 
 TEST(Outcome, SpeaksOfItsGate) {
@@ -147,7 +180,7 @@ TEST(Outcome, SpeaksOfItsGate) {
   EXPECT_EQ(outcome_gate(Measurement{}), "");
   EXPECT_EQ(outcome_gate(BuildFailed{"s", "log"}), "compile");
   EXPECT_EQ(outcome_message(BuildFailed{"s", "log"}), "log");
-  EXPECT_EQ(outcome_gate(Rejected{"red zone", "m"}), "red zone");
+  EXPECT_EQ(outcome_gate(Rejected{Gate::red_zone, "m"}), "red_zone");
 }
 
 }  // namespace

@@ -25,6 +25,6 @@ std::optional<Stage> stage_from_name(std::string_view name) {
 
 bool is_trial(const Step& step) { return step.stage == Stage::tune && step.operation == kTrialOperation; }
 bool is_confirmation(const Step& step) { return step.stage == Stage::final; }
-bool is_duplicate(const Step& step) { return outcome_gate(step.evaluation.outcome) == "duplicate"; }
+bool is_duplicate(const Step& step) { return failed_gate(step.evaluation.outcome) == Gate::duplicate; }
 
 }  // namespace kerf

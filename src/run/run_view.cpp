@@ -43,21 +43,18 @@ std::int64_t parse_number(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() ? number : 0;
 }
 
+/// The first five are those of `Reached`.
 enum Stage : std::size_t { proposed, readable, compiled, ran, right, timed, kept };
+static_assert(static_cast<Stage>(Reached::proposed) == proposed && static_cast<Stage>(Reached::right) == right);
 constexpr const char* kStageNames[] = {"proposed", "readable", "compiled", "ran", "right", "timed", "kept"};
 
 /// The last stage a step came through.
 Stage stage_of(const Step& step) {
   const Outcome& outcome = step.evaluation.outcome;
   if (std::holds_alternative<Measurement>(outcome)) return step.kept ? kept : timed;
-  if (std::holds_alternative<BuildFailed>(outcome)) return readable;
   if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return compiled;
   if (std::holds_alternative<WrongResult>(outcome)) return ran;
-  const std::string gate = outcome_gate(outcome);
-  if (gate == "static_budget" || gate == "sandbox" || gate == "duplicate") return compiled;
-  if (gate == "red_zone" || gate == "inputs_unchanged") return ran;
-  if (gate == "floor" || gate == "clock") return right;
-  return proposed;  // parse: never looked at by a compiler
+  return static_cast<Stage>(reached_at(*failed_gate(outcome)));
 }
 
 /// "4 wrong result (values)": what ended the steps that stopped here, most frequent first.

@@ -409,7 +409,7 @@ Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const
   evaluation.tunables = planned.step.tunables;
   evaluation.cell.clear();
   evaluation.tiers.clear();
-  evaluation.outcome = Rejected{"duplicate", fmt::format("the compiled code is that of step {}", twin)};
+  evaluation.outcome = Rejected{Gate::duplicate, fmt::format("the compiled code is that of step {}", twin)};
   return evaluation;
 }
 

@@ -132,7 +132,7 @@ TEST_F(LoopTest, ThePublishedSearchTakesSpeedupsAsTheyCome) {
 TEST_F(LoopTest, AKernelThatFailsInAComparisonIsRefused) {
   evaluator.comparison_outcome = [](const Point& p) -> std::optional<Outcome> {
     if (p.family != 2) return std::nullopt;
-    return WrongResult{"values", "another answer this time", std::nullopt};
+    return WrongResult{Gate::values, "another answer this time", std::nullopt};
   };
   options.evaluations = 60;
   run("a");
@@ -213,7 +213,7 @@ TEST_F(LoopTest, GoesOnAfterAnInterruptionAsIfNothingHadHappened) {
 TEST_F(LoopTest, DoesNotBlameACandidateForAnInterrupt) {
   options.evaluations = 10;
   evaluator.before = [&] { interrupted = true; };
-  evaluator.outcome = [](const Point&) -> std::optional<Outcome> { return Crashed{"small shape", "signal 2"}; };
+  evaluator.outcome = [](const Point&) -> std::optional<Outcome> { return Crashed{Gate::small_shape, "signal 2"}; };
   const SearchResult result = run("a");
   EXPECT_TRUE(result.interrupted);
   EXPECT_TRUE(steps("a").empty());
@@ -311,7 +311,7 @@ TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
 
 TEST_F(LoopTest, SurvivesARunWithoutAnythingThatWorks) {
   evaluator.outcome = [](const Point&) -> std::optional<Outcome> {
-    return WrongResult{"all shapes", "zeros", std::nullopt};
+    return WrongResult{Gate::all_shapes, "zeros", std::nullopt};
   };
   options.evaluations = 15;
   const SearchResult result = run("a");

@@ -37,7 +37,7 @@ class GatesTest : public testing::Test {
     const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
     EXPECT_TRUE(result) << result.error().message;
     EXPECT_TRUE(result->has_value()) << "was accepted";
-    return result->value_or(Rejected{"accepted", ""});
+    return result->value_or(Rejected{Gate::parse, "accepted"});
   }
 
   static void right(FakeBuffers& b) {
@@ -60,7 +60,7 @@ TEST_F(GatesTest, ARightKernelPassesUnderBothPoisons) {
 TEST_F(GatesTest, AKernelThatWritesNothingIsWrongEverywhere) {
   const Refusal refusal = refused([](FakeBuffers&) {});
   const auto& wrong = std::get<WrongResult>(refusal);
-  EXPECT_EQ(wrong.gate, "values");
+  EXPECT_EQ(wrong.gate, Gate::values);
   EXPECT_EQ(wrong.evidence->wrong, kN);
 }
 
@@ -82,12 +82,12 @@ TEST_F(GatesTest, ChangingAnInputIsRefusedEvenWithRightOutputs) {
     right(b);
     b[0].as<float>()[0] = 0;
   });
-  EXPECT_EQ(std::get<Rejected>(refusal).gate, "inputs_unchanged");
+  EXPECT_EQ(std::get<Rejected>(refusal).gate, Gate::inputs_unchanged);
 }
 
 TEST_F(GatesTest, ABrokenRedZoneIsRefused) {
   bench_.broken_red_zones = {"y"};
-  EXPECT_EQ(std::get<Rejected>(refused(right)).gate, "red_zone");
+  EXPECT_EQ(std::get<Rejected>(refused(right)).gate, Gate::red_zone);
 }
 
 TEST_F(GatesTest, ErrorsWithinTheBoundButFarAboveHonestOnesAreALowerPrecision) {
@@ -95,7 +95,7 @@ TEST_F(GatesTest, ErrorsWithinTheBoundButFarAboveHonestOnesAreALowerPrecision) {
   const Refusal refusal = refused([](FakeBuffers& b) {
     for (int i = 0; i < kN; ++i) b[1].as<float>()[i] = 2 * b[0].as<float>()[i] + 2e-6F;
   });
-  EXPECT_EQ(std::get<WrongResult>(refusal).gate, "accuracy");
+  EXPECT_EQ(std::get<WrongResult>(refusal).gate, Gate::accuracy);
 }
 
 TEST_F(GatesTest, AKernelThatStopsWorkingAfterAFewCallsIsCaughtInTheBatch) {
@@ -112,7 +112,7 @@ TEST_F(GatesTest, FaultsKeepTheirKind) {
   EXPECT_TRUE(std::holds_alternative<TimedOut>(**result));
   bench_.kernels[0].fault = Fault{Fault::Kind::forbidden, "openat"};
   result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
-  EXPECT_EQ(std::get<Rejected>(**result).gate, "sandbox");
+  EXPECT_EQ(std::get<Rejected>(**result).gate, Gate::sandbox);
 }
 
 TEST(StaticBudget, RefusesGlobalsConstructorsAndForeignSymbols) {
@@ -120,6 +120,22 @@ TEST(StaticBudget, RefusesGlobalsConstructorsAndForeignSymbols) {
   EXPECT_TRUE(judge_static({{"cache (4 bytes)"}, {}, {}, {}}).has_value());
   EXPECT_TRUE(judge_static({{}, {"ptrace"}, {}, {}}).has_value());
   EXPECT_TRUE(judge_static({{}, {}, {"init"}, {}}).has_value());
+}
+
+TEST(Floor, RefusesWhatIsFasterThanPhysicsBeyondTheMargin) {
+  EXPECT_FALSE(judge_floor(80, 100, "default").has_value());
+  const auto refusal = judge_floor(79, 100, "default");
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(std::get<Rejected>(*refusal).gate, Gate::floor);
+  EXPECT_NE(std::get<Rejected>(*refusal).message.find("shape 'default'"), std::string::npos);
+}
+
+TEST(ClockGate, RefusesADeviceClockThatRunsAheadOfTheHosts) {
+  EXPECT_FALSE(judge_clock(0).has_value());  // no device clock
+  EXPECT_FALSE(judge_clock(1.5).has_value());
+  const auto refusal = judge_clock(1.6);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(std::get<Rejected>(*refusal).gate, Gate::clock);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace kerf {
 
 using Refusal = std::variant<WrongResult, Crashed, TimedOut, Rejected>;
 
-/// A device fault as a refusal at `gate` ("small shape", "timing", ...).
-Refusal refusal_from(const Fault& fault, const std::string& gate);
+/// A device fault as a refusal at `gate`, the one under way; what the sandbox refused is its own gate.
+Refusal refusal_from(const Fault& fault, Gate gate);
 
 Outcome to_outcome(Refusal refusal);
 

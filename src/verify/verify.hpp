@@ -19,7 +19,7 @@ struct CheckedData {
 
 struct VerifyOptions {
   std::chrono::milliseconds call_limit{900};  ///< wall clock per call; the worker is killed after it
-  std::string gate = "correctness";           ///< names the tier in faults
+  Gate gate = Gate::small_shape;              ///< named by faults
 };
 
 /// One call on slot `slot` of freshly staged data: nothing, or why the kernel is refused. An Error means the device

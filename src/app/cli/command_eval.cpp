@@ -55,7 +55,7 @@ Evaluation refused_at_parse(const Task& task, const std::string& target, const C
   evaluation.target = target;
   evaluation.candidate = candidate.name;
   evaluation.candidate_id = candidate.id;
-  evaluation.outcome = Rejected{"parse", std::move(message)};
+  evaluation.outcome = Rejected{Gate::parse, std::move(message)};
   return evaluation;
 }
 

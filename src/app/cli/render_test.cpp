@@ -30,7 +30,7 @@ Evaluation wrong(const std::string& name) {
   Evaluation evaluation;
   evaluation.candidate = name;
   evaluation.outcome =
-      WrongResult{"small shape", "the values differ",
+      WrongResult{Gate::small_shape, "the values differ",
                   WrongEvidence{"y", "tail", "normal", 3, 7967, {12, 200}, 0.0123, 0, 1.2e-8, {0, 0}, {30, 256}}};
   return evaluation;
 }

@@ -1,0 +1,157 @@
+// The tiers a candidate passes, as lists, and those of them that verify.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "judge/judge.hpp"
+
+namespace kerf {
+
+std::vector<Judge::Tier> Judge::first_tiers(Trial& trial) {
+  return {{"parse", [&] { return Result<Stop>(check_parse(trial)); }},
+          {"compile", [&] { return check_build(trial, 0, 1); }},
+          {"static", [&] { return check_static(trial); }},
+          {"small shape", [&] { return check_shape(trial, 0, Gate::small_shape); }}};
+}
+
+std::vector<Judge::Tier> Judge::all_tiers(Trial& trial) {
+  std::vector<Tier> tiers = first_tiers(trial);
+  if (shapes_.size() > 1) {
+    tiers.push_back({"compile rest", [&] { return check_build(trial, 1, shapes_.size()); }});
+    tiers.push_back({"all shapes", [&]() -> Result<Stop> {
+                       for (std::size_t s = 1; s < shapes_.size(); ++s) {
+                         KERF_TRY(Stop stop, check_shape(trial, s, Gate::all_shapes));
+                         if (stop) return stop;
+                       }
+                       return Stop{};
+                     }});
+  }
+  if (options_.skip_timing) return tiers;
+  // Verification warmed the kernel up for the coarse timing, and that for the fine one.
+  const Pace coarse{"coarse", std::min(2, options_.measure.max_rounds), false, false};
+  const Pace fine{"fine", 0, true, false};
+  for (const Pace& pace : {coarse, fine})
+    tiers.push_back({pace.label + " timing", [&trial, pace, this] { return measure_shapes(trial, pace); }});
+  return tiers;
+}
+
+Judge::Trial Judge::make_trial(const Candidate& candidate, const Bindings& tunables, Observer& observer) const {
+  Trial trial{candidate, tunables, observer, {}, {}, {}, {}, {}};
+  trial.handles.resize(shapes_.size());
+  trial.coarse_us.resize(shapes_.size());
+  return trial;
+}
+
+Result<Judge::Stop> Judge::run_tiers(Trial& trial, const std::vector<Tier>& tiers, std::vector<TierTime>* times) {
+  Result<Stop> end = Stop{};
+  for (const Tier& tier : tiers) {
+    const Nanoseconds start = tools_.clock.now();
+    trial.detail.clear();
+    end = tier.work();
+    if (!end) break;
+    const double ms = static_cast<double>((tools_.clock.now() - start).count()) / 1e6;
+    if (times != nullptr) times->push_back({tier.name, ms});
+    const bool ok = !end->has_value();
+    trial.observer.on_tier({trial.candidate.name, tier.name, ok, ms, ok ? trial.detail : outcome_name(**end)});
+    if (!ok) break;
+  }
+  unload(trial);
+  return end;
+}
+
+void Judge::unload(Trial& trial) {
+  for (std::size_t s = 0; s < shapes_.size(); ++s)
+    if (trial.handles[s]) contexts_[s]->bench().unload(*trial.handles[s]);
+}
+
+Judge::Stop Judge::check_parse(const Trial& trial) const {
+  const HeaderRules rules{task_, shapes_, trial.tunables, tools_.target.name,
+                          tools_.target.language->dialect().host_entry};
+  auto refusal = judge_header(trial.candidate, rules);
+  return refusal ? Stop(to_outcome(*std::move(refusal))) : Stop{};
+}
+
+Result<Judge::Stop> Judge::check_build(const Trial& trial, std::size_t first, std::size_t last) {
+  for (std::size_t s = first; s < last; ++s) {
+    KERF_TRY(const CompileOutcome outcome, build(trial.candidate, trial.tunables, s));
+    if (const auto* failed = std::get_if<CompileFailed>(&outcome))
+      return Stop(BuildFailed{shapes_[s].name, failed->log});
+    // Constants may change what is compiled, so the static budget holds for every shape.
+    if (first > 0)
+      if (auto refusal = judge_static(std::get<Artifact>(outcome).facts)) return Stop(to_outcome(*std::move(refusal)));
+  }
+  return Stop{};
+}
+
+Result<Judge::Stop> Judge::check_static(const Trial& trial) {
+  KERF_TRY(const CompileOutcome outcome, build(trial.candidate, trial.tunables, 0));
+  auto refusal = judge_static(std::get<Artifact>(outcome).facts);
+  return refusal ? Stop(to_outcome(*std::move(refusal))) : Stop{};
+}
+
+Result<std::variant<KernelHandle, Outcome>> Judge::load(Trial& trial, std::size_t shape, Gate gate) {
+  using Loaded = std::variant<KernelHandle, Outcome>;
+  if (trial.handles[shape]) return Loaded(*trial.handles[shape]);
+  KERF_TRY(const CompileOutcome built, build(trial.candidate, trial.tunables, shape));
+  const Bindings constants = with_tunables(shapes_[shape].symbols, trial.tunables);
+  KERF_TRY(const auto loaded,
+           contexts_[shape]->bench().load(std::get<Artifact>(built), trial.candidate.plan, constants));
+  if (const auto* fault = std::get_if<Fault>(&loaded)) {
+    KERF_TRY(Outcome outcome, after_fault(trial, shape, refusal_from(*fault, gate)));
+    return Loaded(std::move(outcome));
+  }
+  trial.handles[shape] = std::get<KernelHandle>(loaded);
+  return Loaded(*trial.handles[shape]);
+}
+
+/// The worker was replaced: nothing is loaded any more. The naive kernel is replayed as a canary before anyone else is
+/// judged.
+Result<Outcome> Judge::after_fault(Trial& trial, std::size_t shape, Refusal refusal) {
+  trial.handles[shape].reset();
+  contexts_[shape]->forget_handles();
+  KERF_TRY(const auto canary, run_canary(*contexts_[shape]));
+  if (canary)
+    return fail(Errc::unavailable,
+                "the device no longer computes correctly after this kernel: " + outcome_message(to_outcome(*canary)));
+  return to_outcome(std::move(refusal));
+}
+
+std::chrono::milliseconds Judge::call_limit(const ShapeContext& shape) const {
+  return options_.call_limit + std::chrono::milliseconds(static_cast<std::int64_t>(shape.naive_us() * 20 / 1000));
+}
+
+Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gate) {
+  KERF_TRY(ShapeContext* const context, this->context(shape, trial.observer));
+  KERF_TRY(auto loaded, load(trial, shape, gate));
+  if (auto* outcome = std::get_if<Outcome>(&loaded)) return Stop(std::move(*outcome));
+  VerifyOptions options;
+  options.gate = gate;
+  options.call_limit = call_limit(*context);
+  const auto data = context->checked();
+  KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
+                                context->outputs(), options));
+  if (!refusal) {
+    trial.detail +=
+        fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
+    return Stop{};
+  }
+  const bool worker_lives =
+      std::holds_alternative<WrongResult>(*refusal) ||
+      (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != Gate::sandbox);
+  if (worker_lives) return Stop(to_outcome(*std::move(refusal)));
+  KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
+  return Stop(std::move(outcome));
+}
+
+Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
+  KERF_TRY(const auto baselines, shape.baselines());
+  if (baselines.empty()) return std::optional<Refusal>{};
+  VerifyOptions options;
+  options.gate = Gate::canary;
+  options.call_limit = std::chrono::minutes(2);
+  return verify_call(shape.bench(), *baselines.front()->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(),
+                     options);
+}
+
+}  // namespace kerf

@@ -1,0 +1,46 @@
+#pragma once
+// Every gate a candidate can fail at, with the name that evaluations and runs store. A new gate: its check in verify/,
+// one entry of the list in gate.cpp, one row of the table in docs/verification.md (a test compares the two).
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kerf {
+
+enum class Gate {
+  parse,
+  compile,
+  static_budget,
+  duplicate,
+  sandbox,
+  small_shape,
+  all_shapes,
+  timing,
+  canary,
+  red_zone,
+  inputs_unchanged,
+  values,
+  accuracy,
+  floor,
+  clock,
+};
+
+/// How far a candidate came that is refused at a gate.
+enum class Reached { proposed, readable, compiled, ran, right };
+
+struct GateEntry {
+  Gate gate;
+  std::string_view name;  ///< stored, so never renamed
+  Reached reached;
+};
+
+/// In the order of the enum.
+std::span<const GateEntry> all_gates();
+std::string_view gate_name(Gate gate);
+Reached reached_at(Gate gate);
+/// None for a name that no gate has.
+std::optional<Gate> gate_from_name(std::string_view name);
+
+}  // namespace kerf
