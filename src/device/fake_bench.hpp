@@ -1,10 +1,13 @@
 #pragma once
 // A device in the same process, for tests: kernels are C++ functions, faults are scripted.
 
+#include <algorithm>
 #include <functional>
-#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "device/device.hpp"
 
 namespace kerf {
@@ -18,22 +21,40 @@ class FakeBench final : public Bench {
   struct Kernel {
     std::function<void(FakeBuffers&)> body;
     double us = 10;
-    std::optional<Fault> fault;
-    int calls = 0;
+    std::optional<Fault> fault;         ///< instead of running
+    int calls = 0;                      ///< so far
+    int fault_after = 0;                ///< calls that go well before the fault
+    double device_us = 0;               ///< by the device's clock; 0: it has none
+    double drift_us = 0;                ///< every call takes this much longer than the one before
+    std::optional<Fault> load_fault{};  ///< instead of loading
+    bool voided = false;                ///< a fault replaced the worker since it was loaded
   };
+  /// What loaded code does, chosen by its artifact and constants.
+  using Behaviour = std::function<Kernel(const Artifact& artifact, const Bindings& constants)>;
 
-  explicit FakeBench(ProblemLayout layout)
-      : layout_(std::move(layout)), slots_(static_cast<std::size_t>(layout_.slots)) {}
+  /// Without a behaviour nothing can be loaded: the test fills `kernels` itself.
+  explicit FakeBench(ProblemLayout layout, Behaviour behaviour = {}, FakeClock* clock = nullptr)
+      : layout_(std::move(layout)),
+        slots_(static_cast<std::size_t>(layout_.slots)),
+        behaviour_(std::move(behaviour)),
+        clock_(clock) {}
 
   std::vector<Kernel> kernels;                ///< handle = index
   std::vector<std::string> broken_red_zones;  ///< reported by every check
   std::vector<int> staged;                    ///< slots in the order they were staged
   std::vector<int> ran;                       ///< slots in the order kernels ran on them
 
-  Result<std::variant<KernelHandle, Fault>> load(const Artifact&, const LaunchPlan&, const Bindings&) override {
-    return fail(Errc::unavailable, "kernels of a fake bench are set by the test");
+  Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan&,
+                                                 const Bindings& constants) override {
+    if (!behaviour_) return fail(Errc::unavailable, "kernels of a fake bench are set by the test");
+    kernels.push_back(behaviour_(artifact, constants));
+    if (const auto fault = kernels.back().load_fault) {
+      replace_worker();
+      return *fault;
+    }
+    return static_cast<KernelHandle>(kernels.size() - 1);
   }
-  void unload(KernelHandle) override {}
+  void unload(KernelHandle kernel) override { kernels[static_cast<std::size_t>(kernel)].voided = true; }
 
   Status stage(int slot, const oracle::DataSet& data, Poison poison) override {
     staged.push_back(slot);
@@ -48,15 +69,27 @@ class FakeBench final : public Bench {
     return {};
   }
 
-  Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds) override {
+  Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) override {
     Kernel& k = kernels[static_cast<std::size_t>(kernel)];
-    if (k.fault) return RunOutcome(*k.fault);
+    if (k.voided) return fail(Errc::unavailable, "the handle is void: the worker was replaced or the kernel unloaded");
+    const double batch = static_cast<double>(slots.size());
+    const double us = batch * (k.us + k.drift_us * (k.calls + (batch - 1) / 2));
+    if (clock_ != nullptr) clock_->time += Nanoseconds(static_cast<std::int64_t>(us * 1000));
+    if (behaviour_ && us > 1000.0 * static_cast<double>(limit.count())) {
+      replace_worker();
+      return RunOutcome(Fault{Fault::Kind::timed_out, "took too long"});
+    }
     for (const int slot : slots) {
+      if (k.fault && k.calls >= k.fault_after) {
+        const Fault fault = *k.fault;
+        replace_worker();
+        return RunOutcome(fault);
+      }
       ++k.calls;
       ran.push_back(slot);
       if (k.body) k.body(slots_[static_cast<std::size_t>(slot)]);
     }
-    return RunOutcome(Timing{0, k.us * static_cast<double>(slots.size())});
+    return RunOutcome(Timing{k.device_us * batch, us});
   }
 
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override {
@@ -81,8 +114,34 @@ class FakeBench final : public Bench {
   }
 
  private:
+  /// Handles that came from `load` are void from now on.
+  void replace_worker() {
+    if (!behaviour_) return;
+    for (Kernel& kernel : kernels) kernel.voided = true;
+  }
+
   ProblemLayout layout_;
   std::vector<FakeBuffers> slots_;
+  Behaviour behaviour_;
+  FakeClock* clock_ = nullptr;  // moved on by the time kernels take, when there is one
+};
+
+/// Opens fake benches; the artifacts are those of FakeLanguage.
+class FakeDevice final : public Device {
+ public:
+  DeviceFacts told;  ///< what `facts` says
+  FakeBench::Behaviour behaviour;
+  FakeClock* clock = nullptr;
+  std::vector<FakeBench*> benches;     ///< all that were opened; owned by who opened them
+  std::vector<ProblemLayout> layouts;  ///< likewise
+
+  const DeviceFacts& facts() const override { return told; }
+  Result<std::unique_ptr<Bench>> open(const ProblemLayout& layout) override {
+    auto bench = std::make_unique<FakeBench>(layout, behaviour, clock);
+    benches.push_back(bench.get());
+    layouts.push_back(layout);
+    return std::unique_ptr<Bench>(std::move(bench));
+  }
 };
 
 }  // namespace kerf
