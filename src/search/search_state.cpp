@@ -7,6 +7,7 @@
 
 #include "inspect/descriptors.hpp"
 #include "search/duplicates.hpp"
+#include "search/tune.hpp"
 
 namespace kerf {
 namespace {
@@ -80,12 +81,7 @@ void SearchState::observe_trial(const Step& step) {
   const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
   if (measurement == nullptr) ++failures_;
   if (measurement == nullptr || measurement->shapes.empty()) return;
-  double weight = 0, sum = 0;
-  for (const ShapeMeasurement& shape : measurement->shapes) {
-    weight += shape.weight;
-    sum += shape.weight * std::log(std::max(shape.time.median, 1e-9));
-  }
-  const double log_us = weight > 0 ? sum / weight : 0;
+  const double log_us = ranking_log_us(*measurement);
   if (!tuning.best.empty() && log_us >= tuning.best_log_us) return;
   tuning.best = step.tunables;
   tuning.best_log_us = log_us;

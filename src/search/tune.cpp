@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/statistics.hpp"
+#include "measure/combine.hpp"
 #include "search/tune_search.hpp"
 
 namespace kerf {
@@ -60,33 +61,34 @@ class CompileAhead {
 
 TimeEstimate estimate_of(const std::vector<double>& us) {
   const Interval interval = median_interval(us);
-  return {median(us), interval.low, interval.high, static_cast<int>(us.size())};
+  return {median(us), interval.low, interval.high, static_cast<int>(us.size()), quantile(us, 0.25)};
 }
 
-/// Weighted geometric mean; the shapes' errors are independent, so the logarithms' half widths add in squares.
 TimeEstimate combined(const std::vector<TuneTrial::Timed>& shapes) {
-  double weight = 0, centre = 0, below = 0, above = 0;
+  std::vector<WeightedEstimate> estimates;
   TimeEstimate result;
   for (const auto& shape : shapes) {
-    weight += shape.weight;
-    centre += shape.weight * std::log(shape.time.median);
-    below += std::pow(shape.weight * std::log(shape.time.median / shape.time.low), 2);
-    above += std::pow(shape.weight * std::log(shape.time.high / shape.time.median), 2);
+    estimates.push_back({shape.weight, shape.time.median, shape.time.low, shape.time.high});
     result.samples += shape.time.samples;
   }
-  result.median = std::exp(centre / weight);
-  result.low = std::exp((centre - std::sqrt(below)) / weight);
-  result.high = std::exp((centre + std::sqrt(above)) / weight);
+  const CombinedEstimate all = combine(estimates).value_or(CombinedEstimate{});
+  result.median = all.centre;
+  result.low = all.low;
+  result.high = all.high;
   return result;
 }
 
-double quartile(const std::vector<TuneTrial::Timed>& shapes) {
-  double weight = 0, sum = 0;
+/// The tuple's times in the form that is recorded.
+Measurement as_measurement(const std::vector<TuneTrial::Timed>& shapes) {
+  Measurement measurement;
   for (const auto& shape : shapes) {
-    weight += shape.weight;
-    sum += shape.weight * std::log(quantile(shape.us, 0.25));
+    ShapeMeasurement measured;
+    measured.shape = shape.shape;
+    measured.weight = shape.weight;
+    measured.time = shape.time;
+    measurement.shapes.push_back(std::move(measured));
   }
-  return std::exp(sum / weight);
+  return measurement;
 }
 
 class Tuning {
@@ -172,7 +174,7 @@ class Tuning {
       trial.shapes.push_back({timed.shape, timed.weight, estimate_of(samples[s]), samples[s]});
     }
     trial.time = combined(trial.shapes);
-    trial.score_us = quartile(trial.shapes);
+    trial.score_us = std::exp(ranking_log_us(as_measurement(trial.shapes)));
     return {};
   }
 
@@ -216,24 +218,28 @@ class Tuning {
       return {};
     }
     if (*winner != defaults && space_.allowed(defaults)) {
-      KERF_TRY(const Evaluation before, judged(defaults));
-      report.before = before;
-      KERF_TRY(const Evaluation after, judged(*winner));
-      if (measured(before) && time_of(before) < time_of(after)) winner = defaults;  // longer timings decide
-      if (*winner == defaults) report.before.reset();
+      KERF_TRY(const bool keeps, beats_defaults(*winner, report));
+      if (!keeps) winner = defaults;
     }
     KERF_TRY(report.verdict, judged(*winner));
     report.best = space_.bindings(*winner);
     return decide_by_shape(found, *winner, report);
   }
 
-  static double time_of(const Evaluation& evaluation) {
-    double weight = 0, sum = 0;
-    for (const auto& shape : std::get<Measurement>(evaluation.outcome).shapes) {
-      weight += shape.weight;
-      sum += shape.weight * std::log(shape.time.median);
+  /// Verdicts may come from the cache or from a quieter minute, so their times are not compared: both tuples are timed
+  /// in turn, now. Fills in `before` and `gain` when the winner is kept.
+  Result<bool> beats_defaults(const TunePoint& winner, TuneReport& report) {
+    const TunePoint defaults = space_.defaults();
+    KERF_TRY(Evaluation before, judged(defaults));
+    if (measured(before)) {
+      observer_.on_note("timing " + label(winner) + " and the defaults in turn");
+      const Bindings ours = space_.bindings(winner), theirs = space_.bindings(defaults);
+      KERF_TRY(const PairedOutcome paired, judge_.compare({candidate_, ours}, {candidate_, theirs}));
+      if (paired.refused || (paired.speedup && paired.speedup->ratio < 1)) return false;
+      report.gain = paired.speedup;
     }
-    return weight > 0 ? sum / weight : 0;
+    report.before = std::move(before);
+    return true;
   }
 
   /// A shape gets its own tuple where that is faster beyond the noise of both.
@@ -294,16 +300,18 @@ Evaluation to_record(const TuneTrial& trial, const Evaluation& like) {
     record.outcome = *trial.refused;
     return record;
   }
-  Measurement measurement;
-  for (const auto& shape : trial.shapes) {
-    ShapeMeasurement measured;
-    measured.shape = shape.shape;
-    measured.weight = shape.weight;
-    measured.time = shape.time;
-    measurement.shapes.push_back(std::move(measured));
-  }
-  record.outcome = std::move(measurement);
+  record.outcome = as_measurement(trial.shapes);
   return record;
+}
+
+double ranking_log_us(const Measurement& record) {
+  double weight = 0, sum = 0;
+  for (const ShapeMeasurement& shape : record.shapes) {
+    const double us = shape.time.lower_quartile > 0 ? shape.time.lower_quartile : shape.time.median;
+    weight += shape.weight;
+    sum += shape.weight * std::log(std::max(us, 1e-9));
+  }
+  return weight > 0 ? sum / weight : 0;
 }
 
 }  // namespace kerf

@@ -39,7 +39,7 @@ struct TuneTrial {
   };
   std::vector<Timed> shapes;  ///< per timed shape, all looks together; empty when it is refused
   TimeEstimate time;          ///< weighted geometric mean over the shapes
-  double score_us = 0;  ///< what decides: the same of the lower quartiles, because disturbances only ever slow down
+  double score_us = 0;        ///< what decides, as a time: see `ranking_log_us`
 };
 
 /// Calls come from the thread that tunes.
@@ -54,7 +54,8 @@ struct TuneReport {
   std::vector<TuneTrial> table;      ///< one entry per tuple: the measured ones by time, then the refused ones
   Bindings defaults, best;           ///< the best is one of the table that passed every gate
   Evaluation verdict;                ///< of the best: the whole pipeline
-  std::optional<Evaluation> before;  ///< of the defaults, when they are not the best
+  std::optional<Evaluation> before;  ///< of the defaults, when they are not the best; its times are not comparable
+  std::optional<Speedup> gain;       ///< of the best over the defaults, timed in turn; none when they are the best
   std::map<std::string, Bindings> best_by_shape;  ///< per timed shape; each passed every gate
   int looks = 0;
   double seconds = 0;
@@ -62,11 +63,17 @@ struct TuneReport {
   bool complete = false;  ///< every allowed tuple was looked at
 };
 
-/// Looks at tuples within the budget, then takes the winners through the whole pipeline. An error when there is nothing
+/// Looks at tuples within the budget, then takes the winners through the whole pipeline. The best of them takes the
+/// place of the defaults only if it is not slower when the two are timed in turn. An error when there is nothing
 /// to tune, no tuple satisfies the requirements, or the environment fails; when no tuple passes, `verdict` says why.
 /// Deterministic in the seed up to the noise of the timings.
 Result<TuneReport> tune(Judge& judge, const Candidate& candidate, const TuneOptions& options, Clock& clock,
                         TuneObserver& observer);
+
+/// What tuples are ranked by (lower is better), of a record as `to_record` makes it, while tuning and when a run is
+/// resumed: the weighted mean over the shapes of the logarithm of the lower quartile, because disturbances only ever
+/// slow down. Records of earlier versions have no quartile; their medians stand for it.
+double ranking_log_us(const Measurement& record);
 
 /// A trial in the form that run stores keep (stage "tune"): the identity of `like`, an evaluation of the same
 /// candidate. Its notes say that it is not a verdict, and it has no speedup.

@@ -4,6 +4,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/kernel_file.hpp"
+#include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
 #include "run/settings.hpp"
@@ -94,10 +95,13 @@ json to_json(const TuneReport& report, const Candidate& candidate) {
               {"best", to_json(report.best)},
               {"verdict", json::parse(kerf::to_json(report.verdict))},
               {"before", nullptr},
+              {"gain", nullptr},
               {"best_by_shape", json::object()},
               {"table", json::array()}};
   for (const Tunable& tunable : candidate.tunables) object["tunables"][tunable.name] = tunable.values;
   if (report.before) object["before"] = json::parse(kerf::to_json(*report.before));
+  if (report.gain)
+    object["gain"] = {{"ratio", report.gain->ratio}, {"low", report.gain->low}, {"high", report.gain->high}};
   for (const auto& [shape, best] : report.best_by_shape) object["best_by_shape"][shape] = to_json(best);
   for (const TuneTrial& trial : report.table) object["table"].push_back(to_json(trial));
   return object;
@@ -124,12 +128,12 @@ void show(const TuneReport& report, Console& console) {
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
   console.out << fmt::format("\n{} looks at {} of {:.0f} tuples in {:.1f} s{}\n\n", report.looks, report.table.size(),
                              report.tuples, report.seconds, report.complete ? " (all that are allowed)" : "");
-  std::vector<Evaluation> verdicts;
-  if (report.before) verdicts.push_back(*report.before);
-  if (report.before) verdicts.back().candidate += " (defaults: " + words(report.defaults) + ")";
-  verdicts.push_back(report.verdict);
+  std::vector<Evaluation> verdicts{report.verdict};
   verdicts.back().candidate += " (" + words(report.best) + ")";
   console.out << evaluation_table(verdicts, console.out_style);
+  if (report.gain)
+    console.out << fmt::format("{} over the defaults ({}), timed in turn{}\n", format_speedup(*report.gain),
+                               words(report.defaults), report.gain->low > 1 ? "" : "; within the noise");
   if (const std::string failure = failure_report(report.verdict, console.out_style); !failure.empty())
     console.out << "\n" << failure;
   for (const auto& [shape, best] : report.best_by_shape)

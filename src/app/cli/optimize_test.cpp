@@ -118,7 +118,7 @@ Step refused_step() {
   step.number = 41;
   step.operation = "parameter";
   step.name = "row/vector";
-  step.evaluation.outcome = Rejected{"static_budget", "no"};
+  step.evaluation.outcome = Rejected{Gate::static_budget, "no"};
   step.decision = "not kept: \x1b[31mred";
   return step;
 }

@@ -81,10 +81,10 @@ std::string best_text(const RunView& run, const Style& style) {
   std::vector<std::vector<Cell>> rows{
       {{"shape"}, {"before", Colour::none, true}, {"after", Colour::none, true}, {"speedup"}, {"speed of light"}}};
   for (const auto& shape : measurement->shapes) {
-    const auto baseline = shape.baselines.find(measurement->speedup.vs);
+    const auto before = before_us(shape, measurement->speedup.vs);
     const auto speedup = shape.speedups.find(measurement->speedup.vs);
     rows.push_back({{printable(shape.shape)},
-                    {baseline == shape.baselines.end() ? "-" : format_us(baseline->second.median), Colour::none, true},
+                    {before ? format_us(*before) : "-", Colour::none, true},
                     {format_us(shape.time.median), Colour::none, true},
                     {speedup == shape.speedups.end() ? "-" : format_speedup(speedup->second)},
                     {shape.speed_of_light ? fmt::format("{:.0f} % ({} bound)", shape.speed_of_light->fraction * 100,
