@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/judge_settings.hpp"
+
 namespace kerf {
 
 std::string key_text(const JudgeOptions& options) {
@@ -10,8 +12,8 @@ std::string key_text(const JudgeOptions& options) {
       options;
   (void)cache;
   (void)use_evaluation_cache;
-  return fmt::format("{}|{}|{}|{}|{}|{}", seed, only_shape, key_text(measure), call_limit.count(), timed_data_sets,
-                     skip_timing);
+  return fmt::format("{}|{}|{}|{}|{}|{}{}", seed, only_shape, key_text(measure), call_limit.count(), timed_data_sets,
+                     skip_timing, settings_key(options));
 }
 
 }  // namespace kerf
