@@ -9,8 +9,8 @@ rm -rf "$R" && mkdir -p "$R"
 title() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 show() { printf '   $ %s\n' "$*"; "$@"; }
 
-title "1. What this machine can do, and how fast it is at best"
-show $K doctor --calibrate
+title "1. What this machine can do"
+show $K doctor
 
 title "2. From a task to a faster kernel, with no language model"
 show $K optimize tasks/rmsnorm.toml --evals 40 --time 60 --seed 1 --out $R/rmsnorm
@@ -18,11 +18,12 @@ show $K optimize tasks/rmsnorm.toml --evals 40 --time 60 --seed 1 --out $R/rmsno
 title "3. How it got there"
 show $K explain $R/rmsnorm best
 
-title "4. The same on OpenCL"
-show $K optimize tasks/softmax.toml --target opencl --evals 12 --time 40 --seed 1 --out $R/softmax
-
-title "5. A matrix product"
+title "4. How fast this machine is at best, and what that says about a matrix product"
+show $K doctor --calibrate
 show $K optimize tasks/matmul.toml --evals 25 --time 40 --seed 1 --out $R/matmul
+
+title "5. A softmax on OpenCL"
+show $K optimize tasks/softmax.toml --target opencl --evals 12 --time 40 --seed 1 --out $R/softmax
 
 title "6. Reports, stand-alone code, proof"
 show $K report $R/rmsnorm

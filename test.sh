@@ -1,26 +1,44 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs every test. --lean leaves out what needs large downloads (PyTorch, NVRTC) and says so.
+# Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, headers that stand alone,
+# clang-tidy on changed files, the unit suites under sanitizers, then everything by ctest, whose summary is the last output.
+# --lean leaves out what needs large downloads (PyTorch, NVRTC, clang) and says so.
 . "$(dirname "$0")/tools/setup.sh"
 lean=0
 for argument in "$@"; do
   case $argument in
     --lean) lean=1 ;;
     -h | --help) echo "usage: ./test.sh [--lean]"; exit 0 ;;
-    *) echo "test.sh: unknown option '$argument' (known: --lean)" >&2; exit 2 ;;
+    *) echo "test.sh: unknown option '$argument'; choose one of: --lean" >&2; exit 2 ;;
   esac
 done
+step() { printf '\n[%3d s] %s\n' "$SECONDS" "$*"; }
+
 install_packages "${CORE_PACKAGES[@]}"
 nvrtc=build/nvrtc
 if [ $lean = 1 ]; then
-  echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)"
+  echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)," \
+       "sanitizers, clang-tidy and clang-format (clang 19)"
 else
   install_packages "${TEST_PACKAGES[@]}"
   install_extras
   tools/nvrtc_wheels.sh "$nvrtc"
   export KERF_NVRTC="$PWD/$nvrtc"
 fi
+
+step "building, warnings are errors"
 build_kerf
+step "rules of the tree"
 python3 tools/check_layers.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
+python3 tools/check_headers.py
+if [ $lean = 0 ]; then
+  step "unit suites under AddressSanitizer and UndefinedBehaviorSanitizer"
+  test_sanitized asan
+  step "suites that use threads under ThreadSanitizer"
+  test_sanitized tsan
+  step "clang-tidy on changed files"
+  python3 tools/check_tidy.py --build build/asan
+fi
+step "every test"
 ctest --test-dir build/release --output-on-failure -j "$(nproc)" --no-tests=error

@@ -43,6 +43,8 @@ endfunction()
 # binary; under TSan only suites of rooms that use threads are built.
 set(KERF_UNSANITIZED sandbox language_cpp language_opencl_c language_cuda_cpp device_arena device_cpu device_opencl device_cuda
     app export CACHE INTERNAL "")
+list(JOIN KERF_UNSANITIZED " " unsanitized)
+file(WRITE ${PROJECT_BINARY_DIR}/unsanitized.txt "${unsanitized}\n")
 set(KERF_THREADED base build interpret judge oracle search worker CACHE INTERNAL "")
 function(kerf_sanitized_test name label)
   string(REGEX REPLACE "^kerf_(.*)_tests$" "\\1" room ${name})

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 CORE_PACKAGES=(g++ cmake ninja-build ccache git python3 ca-certificates
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev libseccomp-dev
   libsqlite3-dev libcapstone-dev libgtest-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd)
-TEST_PACKAGES=(python3-numpy python3-venv python3-pip clang-19 clang-format-19)
+TEST_PACKAGES=(python3-numpy python3-venv python3-pip clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev)
 # Debian has these, Ubuntu 24.04 does not: tests that need them are skipped there, unless they came another way.
 declare -A EXTRA_PACKAGES=(
   [python3-torch]="operator conformance against PyTorch runs where python3 can import torch"
@@ -78,4 +78,17 @@ build_kerf() {
     say "building (a few minutes the first time)"
     NINJA_STATUS='  [%f/%t, %es] ' ninja -C build/release "$@" >&2
   fi
+}
+
+# test_sanitized PRESET: builds and runs the unit suites of a sanitized tree (asan, tsan). Its output is a line when they pass.
+test_sanitized() {
+  local log
+  log=$(mktemp)
+  cmake --preset "$1" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  NINJA_STATUS='  [%f/%t, %es] ' ninja -C "build/$1" sanitized_tests >"$log" 2>&1 || { tail -n 60 "$log" >&2; exit 1; }
+  echo "not among them, because they run sandboxed processes: $(cat "build/$1/unsanitized.txt")"
+  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+    ctest --test-dir "build/$1" --output-on-failure -j "$(nproc)" --no-tests=error >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  grep 'tests passed' "$log"
+  rm -f "$log"
 }
