@@ -2,63 +2,65 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
+#include <span>
 #include <vector>
 
+#include "base/c_lexer.hpp"
 #include "base/text.hpp"
 
 namespace kerf::synth {
 namespace {
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+using Tokens = std::vector<CToken>;
 
-std::set<std::string> words_of(std::string_view text) {
-  std::set<std::string> words;
-  for (std::size_t i = 0; i < text.size();) {
-    if (!in_word(text[i])) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < text.size() && in_word(text[end])) ++end;
-    words.emplace(text.substr(i, end - i));
-    i = end;
+bool is_word(const CToken& token) { return token.kind == CTokenKind::identifier || token.kind == CTokenKind::number; }
+
+/// Words of the code and of its string literals: pragmas name functions there.
+void add_words(const Tokens& tokens, std::set<std::string>& words) {
+  for (const CToken& token : tokens) {
+    if (is_word(token)) words.insert(token.text);
+    if (token.kind == CTokenKind::string && token.text.size() > 2)
+      add_words(lex_c(std::string_view(token.text).substr(1, token.text.size() - 2)), words);
   }
+}
+
+std::set<std::string> words_of(const Tokens& tokens) {
+  std::set<std::string> words;
+  add_words(tokens, words);
   return words;
 }
 
-std::string_view without_comment(std::string_view line) { return line.substr(0, line.find("//")); }
-
-/// The word that ends before `end`, blanks between left out.
-std::string_view word_before(std::string_view text, std::size_t end) {
-  while (end > 0 && text[end - 1] == ' ') --end;
-  std::size_t begin = end;
-  while (begin > 0 && in_word(text[begin - 1])) --begin;
-  return text.substr(begin, end - begin);
-}
-
-/// The word after `key` when `text` starts with `key`, else "".
-std::string_view word_after(std::string_view text, std::string_view key) {
-  if (!text.starts_with(key)) return {};
-  text = trim(text.substr(key.size()));
-  return text.substr(0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), in_word) - text.begin()));
+/// The tokens behind "template <...>" when it stands in front.
+std::span<const CToken> without_template(std::span<const CToken> tokens) {
+  if (!tokens.front().is("template")) return tokens;
+  int depth = 0;
+  std::size_t at = 1;
+  for (; at < tokens.size(); ++at) {
+    depth += tokens[at].is("<") ? 1 : tokens[at].is(">") ? -1 : 0;
+    if (depth == 0) break;
+  }
+  return tokens.subspan(std::min(at + 1, tokens.size()));
 }
 
 /// What a declaration outside of functions defines; "" when it is none that we know.
-std::string_view name_of(std::string_view declaration) {
-  if (declaration.starts_with("template"))  // templates' heads stand in a line of their own
-    declaration = trim(declaration.substr(std::min(declaration.find('\n'), declaration.size())));
-  for (const std::string_view key : {"#define ", "struct ", "using "})
-    if (const auto name = word_after(declaration, key); !name.empty()) return name;
-  if (declaration.starts_with("typedef "))
-    return word_before(declaration, std::min(declaration.find(';'), declaration.size()));
+std::string name_of(std::span<const CToken> tokens) {
+  tokens = without_template(tokens);
+  const auto word_at = [&](std::size_t at) {
+    return at < tokens.size() && is_word(tokens[at]) ? tokens[at].text : std::string();
+  };
+  if (tokens.size() > 1 && starts_directive(tokens[0]) && tokens[1].text.starts_with("if")) return "";
+  if (tokens.size() > 1 && starts_directive(tokens[0]) && tokens[1].is("define")) return word_at(2);
+  if (!tokens.empty() && (tokens[0].is("struct") || tokens[0].is("using"))) return word_at(1);
+  if (!tokens.empty() && tokens[0].is("typedef")) {
+    const auto end = std::ranges::find_if(tokens, [](const CToken& token) { return token.is(";"); });
+    return word_at(static_cast<std::size_t>(end - tokens.begin()) - 1);
+  }
   constexpr std::array<std::string_view, 4> kNotNames{"__attribute__", "__launch_bounds__", "alignas", "_Pragma"};
-  for (std::size_t at = declaration.find('('); at != std::string_view::npos; at = declaration.find('(', at + 1))
-    if (const auto name = word_before(declaration, at);
-        !name.empty() && std::find(kNotNames.begin(), kNotNames.end(), name) == kNotNames.end())
-      return name;
-  return {};
+  for (std::size_t at = 1; at < tokens.size(); ++at)
+    if (tokens[at].is("(") && std::ranges::find(kNotNames, tokens[at - 1].text) == kNotNames.end())
+      if (std::string name = word_at(at - 1); !name.empty()) return name;
+  return "";
 }
 
 struct Item {
@@ -72,14 +74,21 @@ struct Item {
 class Reader {
  public:
   std::vector<Item> read(std::string_view layer) {
-    for (const std::string& line : split(std::string(layer), '\n')) take(line);
+    const Tokens tokens = lex_c(layer);
+    std::size_t next = 0;
+    int number = 0;
+    for (const std::string& line : split(std::string(layer), '\n')) {
+      ++number;
+      const std::size_t begin = next;
+      while (next < tokens.size() && tokens[next].line == number) ++next;
+      take(line, std::span(tokens).subspan(begin, next - begin));
+    }
     close();
     return std::move(items_);
   }
 
  private:
-  void take(const std::string& line) {
-    const std::string_view code = trim(without_comment(line));
+  void take(const std::string& line, std::span<const CToken> code) {
     if (code.empty() && declaration_.empty()) {
       if (trim(line).empty()) {
         close();  // a comment that stands alone
@@ -90,40 +99,43 @@ class Reader {
       return;
     }
     declaration_ += line + "\n";
-    const bool directive = code.starts_with('#') || continued_;
-    continued_ = directive && code.ends_with('\\');
-    if (directive) {
-      if (code.starts_with("#if")) ++conditions_;
-      if (code.starts_with("#endif")) --conditions_;
+    tokens_.insert(tokens_.end(), code.begin(), code.end());
+    if (!code.empty() && code.front().first) directive_ = starts_directive(code.front());
+    const bool continued = directive_ && trim(line).ends_with('\\');
+    if (directive_) {
+      if (code.size() > 1 && starts_directive(code[0])) {
+        if (code[1].text.starts_with("if")) ++conditions_;
+        if (code[1].is("endif")) --conditions_;
+      }
     } else {
-      for (const char c : code) brackets_ += (c == '{' || c == '(') - (c == '}' || c == ')');
+      for (const CToken& token : code)
+        brackets_ += (token.is("{") || token.is("(") ? 1 : 0) - (token.is("}") || token.is(")") ? 1 : 0);
     }
-    const bool ends = directive ? !continued_ : code.ends_with(';') || code.ends_with('}');
-    if (ends && conditions_ == 0 && brackets_ == 0) close();
+    const bool closed = !code.empty() && (code.back().is(";") || code.back().is("}"));
+    if ((directive_ ? !continued : closed) && conditions_ == 0 && brackets_ == 0) close();
   }
 
   void close() {
     if (comment_.empty() && declaration_.empty()) return;
-    const std::string_view first = trim(declaration_);
-    Item item{comment_ + declaration_, std::string(first.starts_with("#if") ? "" : name_of(first)), spaced_,
-              words_of(first)};
-    items_.push_back(std::move(item));
+    items_.push_back({comment_ + declaration_, tokens_.empty() ? "" : name_of(tokens_), spaced_, words_of(tokens_)});
     comment_.clear();
     declaration_.clear();
+    tokens_.clear();
     spaced_ = false;
   }
 
   std::vector<Item> items_;
   std::string comment_, declaration_;
+  Tokens tokens_;  // of the declaration
   int conditions_ = 0, brackets_ = 0;
-  bool spaced_ = false, continued_ = false;
+  bool spaced_ = false, directive_ = false;
 };
 
 }  // namespace
 
 std::string used_part(std::string_view layer, std::string_view code) {
   const std::vector<Item> items = Reader().read(layer);
-  std::set<std::string> wanted = words_of(code);
+  std::set<std::string> wanted = words_of(lex_c(code));
   std::vector<bool> kept(items.size(), false);  // headings too: whether they are printed is decided below
   for (bool grown = true; grown;) {
     grown = false;

@@ -57,6 +57,17 @@ TEST(UsedPart, KeepsIncludesConditionsAndTheHeadingsOfWhatIsKept) {
   EXPECT_EQ(text.find("add_one"), std::string::npos) << text;
 }
 
+TEST(UsedPart, IsNotMisledByBracketsInCommentsAndLiterals) {
+  const std::string text = used_part(
+      "/* a { */ static float open(float x) { return x; /* } */ }\n"
+      "static char brace() { return '{'; }\n"
+      "static const char* text() { return \"} // {\"; }\n"
+      "static float last(float x) { return x; }\n",
+      "last(open(x))");
+  EXPECT_EQ(text,
+            "/* a { */ static float open(float x) { return x; /* } */ }\nstatic float last(float x) { return x; }\n");
+}
+
 TEST(UsedPart, KnowsTypesMacrosAndContinuedLines) {
   const std::string text = used_part(kLayer, "index_t i = LONG(TWICE(1)); vec_of<4>::type v;");
   for (const char* used : {"typedef long index_t;", "#define TWICE", "#define LONG(x) \\\n  (x)", "struct vec_of {"})
