@@ -1,11 +1,15 @@
-# kerf_module(name [HOT] HEADERS ... SOURCES ... TESTS ... DEPS ... LIBS ...)
+# kerf_module(name [HOT] [UNITY] HEADERS ... SOURCES ... TESTS ... DEPS ... LIBS ...)
 #   One room of the house: the static library kerf_<name> and, when TESTS are given, the test program kerf_<name>_tests
 #   (label "unit"). DEPS are other rooms, LIBS third-party targets, private to the sources. HOT rooms have loops over data
-#   and are fully optimised; the others and all tests are compiled for a short build.
+#   and are fully optimised; the others and all tests are compiled for a short build. UNITY rooms are compiled as one
+#   translation unit where KERF_UNITY is on (release): names in their anonymous namespaces must differ from file to file.
 function(kerf_module name)
-  cmake_parse_arguments(arg "HOT" "" "HEADERS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "HOT;UNITY" "" "HEADERS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
   add_library(kerf_${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
   kerf_flags(kerf_${name})
+  if(arg_UNITY AND KERF_UNITY)
+    set_target_properties(kerf_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
   if(arg_HOT)
     kerf_precompiled(kerf_${name} hot)
   else()

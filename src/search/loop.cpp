@@ -384,8 +384,8 @@ Result<bool> Search::tune_when_due() {
         [&] { return !inputs_.interrupted && stored && time_to_tune(); }, judge_observer_);
     KERF_TRY_VOID(stored);
     if (inputs_.interrupted) return true;
-    if (found) tuned = *std::move(found);
     if (!found && found.error().code != Errc::invalid_input) return tl::unexpected<Error>(found.error());
+    if (found) tuned = *std::move(found);
   }
   // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
   std::optional<Planned> planned;

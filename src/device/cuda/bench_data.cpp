@@ -18,7 +18,7 @@ namespace {
 
 using worker::Writer;
 
-constexpr std::chrono::milliseconds kCommandLimit{60000};
+constexpr std::chrono::milliseconds kDataLimit{60000};
 constexpr std::uint64_t kHalf = kStagingBytes / 2;
 constexpr std::int64_t kGrain = 1 << 16;
 
@@ -185,7 +185,7 @@ Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
   const auto second_key = derive("masks");
   const auto settle = [&](int most) -> Status {
     for (; pending > most; --pending) {
-      KERF_TRY(const Reply reply, receive(kCommandLimit));
+      KERF_TRY(const Reply reply, receive(kDataLimit));
       KERF_TRY_VOID(expect_ok(reply, "uploading a data set"));
     }
     return {};
@@ -215,7 +215,7 @@ Status CudaBench::place(std::uint64_t id, const std::vector<Array>& arrays) {
   }
   KERF_TRY_VOID(make_room(total));
   for (;;) {
-    KERF_TRY(const Reply reply, call(make.bytes(), kCommandLimit));
+    KERF_TRY(const Reply reply, call(make.bytes(), kDataLimit));
     if (reply.answer != Answer::out_of_memory || resident_.empty()) return expect_ok(reply, "placing a data set");
     KERF_TRY_VOID(drop_data(resident_.back().id));
   }

@@ -5,7 +5,7 @@ namespace {
 
 // Drawing inputs and masking what an oracle computed: oracle/inputs.cpp and ir/dtype.cpp, word for word. The intrinsics
 // keep multiply and add apart, as they are on the host.
-constexpr const char* kSource = R"(
+constexpr const char* kOracleSource = R"(
 __device__ __forceinline__ double bell(u64 bits) {
   const double sum = (double)((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
   return __dmul_rn(__dadd_rn(sum / 65536.0 - 2.0, 0x1.0p-15), 1.7320508075688772);
@@ -123,6 +123,6 @@ extern "C" __global__ void __launch_bounds__(256) kerf_mask(u64 form, u64 dtype,
 
 }  // namespace
 
-const char* judge_oracle_source() { return kSource; }
+const char* judge_oracle_source() { return kOracleSource; }
 
 }  // namespace kerf::cuda
