@@ -22,9 +22,9 @@ namespace {
 constexpr double kSessionNoise = 0.05;
 constexpr int kAttempts = 3;
 
-class Progress final : public Observer {
+class ProveProgress final : public Observer {
  public:
-  explicit Progress(Console& console) : console_(console) {}
+  explicit ProveProgress(Console& console) : console_(console) {}
   void on_tier(const TierEvent& event) override { console_.err << tier_line(event, console_.err_style) << std::flush; }
   void on_note(const std::string& text) override {
     console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
@@ -82,7 +82,7 @@ Result<Evaluation> judge_again(const exporting::Proof& proof, const ProveOptions
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 0);
   KERF_TRY(const auto session, TargetSession::open(task, candidate.target, options.device, context, Builds::fresh));
-  Progress progress(console);
+  ProveProgress progress(console);
   NullObserver silent;
   Observer& observer = options.json ? static_cast<Observer&>(silent) : progress;
   KERF_TRY(const auto judge, Judge::open(task, session->tools(), judge_options, observer));

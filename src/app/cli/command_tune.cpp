@@ -29,9 +29,9 @@ std::string interval(const TimeEstimate& time) {
 }
 
 /// One line per look, with the best so far marked.
-class Progress final : public TuneObserver {
+class TuneProgress final : public TuneObserver {
  public:
-  Progress(Console& console, bool silent) : console_(console), silent_(silent) {}
+  TuneProgress(Console& console, bool silent) : console_(console), silent_(silent) {}
 
   void on_trial(const TuneTrial& trial) override {
     const bool leads = !trial.refused && (best_us_ == 0 || trial.score_us < best_us_);
@@ -173,7 +173,7 @@ Status tune_kernel(const TuneCommand& options, const Environment& environment, C
   tuning.rounds = options.rounds;
   tuning.passes = options.all;
   tuning.jobs = options.jobs > 0 ? options.jobs : available_cores();
-  Progress progress(console, options.json);
+  TuneProgress progress(console, options.json);
   KERF_TRY(const TuneReport report, tune(*judge, candidate, tuning, session->clock(), progress));
 
   if (options.json)
