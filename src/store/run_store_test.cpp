@@ -222,8 +222,9 @@ TEST_F(RunStoreTest, RunsOfTheFirstSchemaCanBeReadAndContinued) {
   }
   {
     auto database = store::Database::open(folder_ / "kerf.db", store::Database::Mode::write).value();
-    ASSERT_TRUE(database.execute("ALTER TABLE steps DROP COLUMN asked; ALTER TABLE steps DROP COLUMN provenance;"
-                                 "PRAGMA user_version = 1"));
+    ASSERT_TRUE(
+        database.execute("ALTER TABLE steps DROP COLUMN asked; ALTER TABLE steps DROP COLUMN provenance;"
+                         "PRAGMA user_version = 1"));
   }
   const Step old = open_run_store(folder_, Access::read).value()->step(1).value();
   EXPECT_TRUE(is_trial(old));
