@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/template.hpp"
 #include "codegen/plan.hpp"
 #include "device/device.hpp"
 #include "model/task.hpp"
@@ -40,6 +41,7 @@ struct TargetContext {
 /// case is reserved for kernels, hooks and scratch buffers, which get the group's prefix.
 struct TemplateValues {
   std::map<std::string, std::string> text;
+  std::map<std::string, templates::Value> lists;  ///< for `%for`: what a family's loops run over
   /// Extents for `scratch`, `launches` and `requirements`, as text that parse_dim reads ("rows", "2*cols"); also usable
   /// as values in code. Same names as in `text` are allowed: headers take these, code takes those.
   std::map<std::string, std::string> extents;

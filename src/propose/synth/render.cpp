@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "codegen/helpers.hpp"
-#include "propose/synth/template.hpp"
+#include "propose/synth/calls.hpp"
 #include "propose/synth/trim.hpp"
 
 namespace kerf::synth {
@@ -18,14 +18,18 @@ using codegen::BufferRole;
 
 /// The text of one group, ready to be put into the file.
 struct Section {
-  std::string title, hooks, code;
-  std::vector<std::string> tunables, requirements, scratch, launches;   ///< header lines
-  std::vector<std::pair<std::string, std::string>> scratch_parameters;  ///< type, name; for the C++ entry point
+  std::string title, code;
+  std::vector<std::string> tunables, requirements, scratch, launches;  ///< header lines
+  std::vector<std::pair<DType, std::string>> scratch_parameters;       ///< type, name; for the C++ entry point
   codegen::Uses uses;
 };
 
-std::string declared(const std::string& type, const std::string& name, bool read_only) {
-  return fmt::format("KERF_GLOBAL {}{}* KERF_RESTRICT {}", read_only ? "const " : "", type, name);
+/// What a buffer is called until its name in the code is chosen.
+std::string place_holder(std::size_t buffer) { return fmt::format("kerf_buffer_{}__", buffer); }
+
+std::string declared(const codegen::DialectTraits& dialect, DType type, const std::string& name, bool read_only) {
+  return fmt::format("{}{}{}* KERF_RESTRICT {}", dialect.pointer_prefix, read_only ? "const " : "",
+                     codegen::memory_type(dialect, type), name);
 }
 
 /// Safe to multiply with; a plain name or number stays as it is.
@@ -60,53 +64,68 @@ class GroupRenderer {
 
   Result<Section> write() {
     const Variant& variant = *choice_.variant;
-    KERF_TRY(filling_, choice_.family->fill(group_, context_, hooks_));
+    KERF_TRY(values_, choice_.family->fill(group_, context_, hooks_));
     Section section;
     section.title = fmt::format("{}/{}", variant.family, variant.name);
     for (const auto& text : variant.scratch) {
       KERF_TRY(const auto parts, scratch_parts(variant, text));
-      KERF_TRY(const std::string type, substitute(variant.file, parts.second, header_lookup()));
+      KERF_TRY(const std::string type, templates::substitute(variant.file, parts.second, header_values()));
       KERF_TRY(const auto parsed, ir::parse_tensor_type(parts.first, type));
       const std::string name = prefix_ + "_" + parts.first;
       section.scratch.push_back(fmt::format("{} = {}", name, type));
-      section.scratch_parameters.emplace_back(codegen::memory_type(language_.dialect, parsed.dtype), name);
+      section.scratch_parameters.emplace_back(parsed.dtype, name);
     }
-    set_arguments(section);
     for (const Tunable& tunable : variant.tunables) section.tunables.push_back(tune_line(tunable));
     for (const auto& text : variant.requirements) {
-      KERF_TRY(section.requirements.emplace_back(), substitute(variant.file, text, header_lookup()));
+      KERF_TRY(section.requirements.emplace_back(), templates::substitute(variant.file, text, header_values()));
     }
+    KERF_TRY(const std::string code, templates::expand(variant.file, variant.text, code_values()));
+    set_buffers(section);
+    const CallResolver calls(used_part(hooks_.functions(), code) + code, buffers_, hooks_.shortened());
+    section.code = calls.resolved();
     for (const auto& text : variant.launches) {
-      KERF_TRY(section.launches.emplace_back(), substitute(variant.file, text, header_lookup()));
+      KERF_TRY(const std::string launch, templates::substitute(variant.file, text, header_values()));
+      section.launches.push_back(with_arguments(launch, calls));
     }
-    section.hooks = hooks_.functions(parameters_);
-    KERF_TRY(section.code, expand(variant.file, variant.text, code_lookup(), language_.taken));
     section.uses = hooks_.uses();
+    drop_unused_scratch(section);
     return section;
   }
 
  private:
-  void set_arguments(const Section& section) {
-    std::vector<std::string> parameters, arguments, names;
+  /// The buffers that functions may take: what is read, what is written, scratch.
+  void set_buffers(const Section& section) {
     const auto add = [&](int id, bool read_only) {
       const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(id)];
-      parameters.push_back(
-          declared(codegen::memory_type(language_.dialect, buffer.dtype), buffer.parameter, read_only));
-      arguments.push_back(buffer.parameter);
-      names.push_back(buffer.name);
+      buffers_.push_back({buffer.parameter, declared(language_.dialect, buffer.dtype, buffer.parameter, read_only)});
+      names_.push_back(buffer.name);
     };
     const auto& written = hooks_.written();
     for (const int id : hooks_.uses().buffers)
       if (std::find(written.begin(), written.end(), id) == written.end()) add(id, true);
     for (const int id : written) add(id, false);
     for (const auto& [type, name] : section.scratch_parameters) {
-      parameters.push_back(declared(type, name, false));
-      arguments.push_back(name);
-      names.push_back(name);
+      buffers_.push_back({name, declared(language_.dialect, type, name, false)});
+      names_.push_back(name);
     }
-    parameters_ = join(parameters, ", ");
-    code_arguments_ = join(arguments, ", ");
-    header_arguments_ = language_.dialect.host_entry ? code_arguments_ : join(names, ", ");
+  }
+
+  /// Which of a variant's scratch buffers its kernels use may depend on the group.
+  static void drop_unused_scratch(Section& section) {
+    const std::set<std::string> words = identifiers(section.code);
+    for (std::size_t s = section.scratch.size(); s-- > 0;) {
+      if (words.contains(section.scratch_parameters[s].second)) continue;
+      section.scratch.erase(section.scratch.begin() + static_cast<std::ptrdiff_t>(s));
+      section.scratch_parameters.erase(section.scratch_parameters.begin() + static_cast<std::ptrdiff_t>(s));
+    }
+  }
+
+  /// A launch or, in C++, a call of the entry point, with the buffers that its kernel takes.
+  std::string with_arguments(const std::string& launch, const CallResolver& calls) const {
+    std::vector<std::string> arguments;
+    for (const std::size_t b : calls.needs(launch.substr(0, launch.find_first_of("<("))))
+      arguments.push_back(language_.dialect.host_entry ? buffers_[b].name : names_[b]);
+    return with_identifier(launch, kArgumentsMark, join(arguments, ", "));
   }
 
   std::string tune_line(const Tunable& tunable) const {
@@ -124,34 +143,41 @@ class GroupRenderer {
     return std::any_of(list.begin(), list.end(), [&](const Tunable& t) { return t.name == name; });
   }
 
-  Lookup header_lookup() {
-    return [this](std::string_view name) -> std::optional<std::string> {
+  templates::Environment header_values() {
+    const auto lookup = [this](std::string_view name) -> std::optional<templates::Value> {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
       if (const auto constant = choice_.variant->constants.find(name); constant != choice_.variant->constants.end())
         return std::to_string(constant->second);
-      if (name == "args") return header_arguments_;
-      if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
+      if (name == "args") return std::string(kArgumentsMark);
+      if (const auto found = values_.extents.find(std::string(name)); found != values_.extents.end())
         return bracketed(found->second);
-      if (const auto found = filling_.text.find(std::string(name)); found != filling_.text.end()) return found->second;
+      if (const auto found = values_.text.find(std::string(name)); found != values_.text.end()) return found->second;
       if (std::islower(static_cast<unsigned char>(name[0])) != 0) return fmt::format("{}_{}", prefix_, name);
       return {};
     };
+    return {lookup, {}, true};
   }
 
-  Lookup code_lookup() {
-    return [this](std::string_view name) -> std::optional<std::string> {
+  templates::Environment code_values() {
+    const auto lookup = [this](std::string_view name) -> std::optional<templates::Value> {
       if (is_tunable(name)) return fmt::format("{}_{}", capital_, name);
       if (const auto constant = choice_.variant->constants.find(name); constant != choice_.variant->constants.end())
         return std::to_string(constant->second);
-      if (name == "params") return parameters_;
-      if (name == "args") return code_arguments_;
-      if (const auto found = filling_.text.find(std::string(name)); found != filling_.text.end()) return found->second;
-      if (const auto found = filling_.extents.find(std::string(name)); found != filling_.extents.end())
+      if (name == "params") return std::string(kParametersMark);
+      if (name == "args") return std::string(kArgumentsMark);
+      if (const auto found = values_.text.find(std::string(name)); found != values_.text.end()) return found->second;
+      if (const auto found = values_.lists.find(std::string(name)); found != values_.lists.end()) return found->second;
+      if (const auto found = values_.extents.find(std::string(name)); found != values_.extents.end())
         if (const auto dim = parse_dim(found->second)) return hooks_.extent(*dim);
       if (name == "real") return codegen::memory_type(language_.dialect, language_.options.compute);
       if (std::islower(static_cast<unsigned char>(name[0])) != 0) return fmt::format("{}_{}", prefix_, name);
       return {};
     };
+    const auto files = [](std::string_view file) -> Result<std::string> {
+      KERF_TRY(const std::string_view text, built_in_file(file));
+      return std::string(text);
+    };
+    return {lookup, files, true};
   }
 
   codegen::Plan plan_;
@@ -161,8 +187,9 @@ class GroupRenderer {
   const OutputLanguage& language_;
   std::string prefix_, capital_;
   HookWriter hooks_;
-  TemplateValues filling_;
-  std::string parameters_, code_arguments_, header_arguments_;
+  TemplateValues values_;
+  std::vector<BufferParameter> buffers_;
+  std::vector<std::string> names_;  ///< of the buffers in the header
 };
 
 /// A prefix for groups that no name of the task starts with.
@@ -202,11 +229,54 @@ std::string entry(const Partition& partition, const std::vector<Section>& sectio
     parameters.push_back(fmt::format("[[maybe_unused]] {}{}* {}", buffer.role == BufferRole::input ? "const " : "",
                                      codegen::memory_type(language.dialect, buffer.dtype), buffer.parameter));
   for (const Section& section : sections)
-    for (const auto& [type, name] : section.scratch_parameters) parameters.push_back(fmt::format("{}* {}", type, name));
+    for (const auto& [type, name] : section.scratch_parameters)
+      parameters.push_back(fmt::format("{}* {}", codegen::memory_type(language.dialect, type), name));
   std::string text = fmt::format("extern \"C\" void kerf_kernel({}) {{\n", join(parameters, ", "));
   for (const Section& section : sections)
     for (const auto& line : section.launches) text += fmt::format("  {};\n", line);
   return text + "}\n";
+}
+
+/// Shape symbols as 64-bit values. A symbol that is also the name of something in the code is read here, before
+/// anything can hide it.
+std::string extents(const std::set<std::string>& symbols, const codegen::Plan& plan,
+                    const std::set<std::string>& words) {
+  std::string text;
+  for (const auto& symbol : symbols) {
+    const std::string& value = plan.symbols.at(symbol);
+    if (words.contains(symbol))
+      text +=
+          fmt::format("enum {{ kerf_symbol_{0} = {0} }};\n#define {1} ((kerf_index)kerf_symbol_{0})\n", symbol, value);
+    else
+      text += fmt::format("#define {} ((kerf_index){})\n", value, symbol);
+  }
+  return text;
+}
+
+/// The code with the buffers called as in the task, as far as that is the name of nothing else in a function that takes
+/// the buffer.
+std::string with_buffer_names(std::string code, const codegen::Plan& plan, const std::vector<ShapeSet>& shapes) {
+  const auto functions = identifiers_by_function(code);
+  std::set<std::string> symbols;  // constants in the code, whether or not it uses them
+  for (const ShapeSet& shape : shapes)
+    for (const auto& [symbol, value] : shape.symbols) symbols.insert(symbol);
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    std::set<std::string> words = symbols;
+    for (const auto& function : functions)
+      if (function.contains(place_holder(b))) words.insert(function.begin(), function.end());
+    const std::string_view ending = buffer.role == BufferRole::input    ? "_in"
+                                    : buffer.role == BufferRole::output ? "_out"
+                                                                        : "_scratch";
+    std::string chosen = buffer.name;
+    const bool ours = chosen.starts_with("kerf_") || chosen.starts_with("KERF_");  // names of the dialect layer
+    if (ours) chosen = "task_" + chosen;
+    if (words.contains(chosen)) chosen += ending;
+    while (words.contains(chosen)) chosen += "_";
+    symbols.insert(chosen);
+    code = with_identifier(code, place_holder(b), chosen);
+  }
+  return code;
 }
 
 Result<std::string> layer_of(const OutputLanguage& language) {
@@ -228,7 +298,7 @@ codegen::Plan inside(const codegen::Plan& plan, const Group& group) {
 
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes) {
-  const Lookup lookup = [&](std::string_view name) -> std::optional<std::string> {
+  const auto lookup = [&](std::string_view name) -> std::optional<templates::Value> {
     for (const Bindings* numbers : {&parameters, &variant.constants})
       if (const auto found = numbers->find(name); found != numbers->end()) return std::to_string(found->second);
     if (const auto found = values.extents.find(std::string(name)); found != values.extents.end())
@@ -237,7 +307,7 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
     return {};
   };
   for (const auto& text : variant.requirements) {
-    const auto plain = substitute(variant.file, text, lookup);
+    const auto plain = templates::substitute(variant.file, text, {lookup, {}, true});
     if (!plain) return false;
     const auto condition = parse_dim(*plain);
     if (!condition) return false;
@@ -253,27 +323,28 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
                          const OutputLanguage& language, const std::string& name) {
   KERF_CHECK(choices.size() == partition.groups.size(), "one choice per group");
   const std::string base = free_prefix(language);
+  Partition held = partition;
+  for (std::size_t b = 0; b < held.plan.buffers.size(); ++b) held.plan.buffers[b].parameter = place_holder(b);
   std::vector<Section> sections;
   std::set<std::string> helpers, symbols;
   for (std::size_t g = 0; g < choices.size(); ++g) {
-    KERF_TRY(Section section, GroupRenderer(partition, g, choices[g], context, language, base).write());
+    KERF_TRY(Section section, GroupRenderer(held, g, choices[g], context, language, base).write());
     helpers.insert(section.uses.helpers.begin(), section.uses.helpers.end());
     symbols.insert(section.uses.symbols.begin(), section.uses.symbols.end());
     sections.push_back(std::move(section));
   }
-  std::string text = header(partition, sections, language, context.target);
+  std::string text = header(held, sections, language, context.target);
   text += language.dialect.prologue;
-  const auto& buffers = partition.plan.buffers;
+  const auto& buffers = held.plan.buffers;
   if (language.options.compute == DType::f64 ||
       std::any_of(buffers.begin(), buffers.end(), [](const Buffer& b) { return b.dtype == DType::f64; }))
     text += language.dialect.f64_prologue;
-  std::string code;
-  for (const auto& symbol : symbols)
-    code += fmt::format("#define {} ((kerf_index){})\n", partition.plan.symbols.at(symbol), symbol);
-  code += codegen::helper_definitions(helpers, language.dialect, language.options);
-  for (const Section& section : sections)
-    code += fmt::format("\n// ---- {}\n{}{}", section.title, used_part(section.hooks, section.code), section.code);
-  if (language.dialect.host_entry) code += "\n" + entry(partition, sections, language);
+  std::string code = codegen::helper_definitions(helpers, language.dialect, language.options);
+  for (const Section& section : sections) code += fmt::format("\n// ---- {}\n{}", section.title, section.code);
+  if (language.dialect.host_entry) code += "\n" + entry(held, sections, language);
+  const std::set<std::string> words = identifiers(code);
+  code = extents(symbols, held.plan, words) + code;
+  code = wrapped(with_buffer_names(std::move(code), partition.plan, context.shapes));
   KERF_TRY(const std::string layer, layer_of(language));
   text += fmt::format("\n// ---- dialect\n{}\n\n// ---- task\n", trim(used_part(layer, code)));
   return parse_candidate(name, text + code);
