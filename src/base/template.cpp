@@ -273,9 +273,10 @@ class Writer {
     if (!text) return bad(where, text.error().message);
     auto done = file(part.text, *text);
     if (!done) return fail(Errc::invalid_input, fmt::format("{} (included at {})", done.error().message, where));
+    while (done->ends_with('\n')) done->pop_back();
+    if (done->empty()) return {};
     const std::string margin(static_cast<std::size_t>(part.indent), ' ');
-    for (const std::string& row : split(*done, '\n'))
-      if (!row.empty()) result += margin + row + "\n";
+    for (const std::string& row : split(*done, '\n')) result += row.empty() ? "\n" : margin + row + "\n";
     return {};
   }
 

@@ -148,9 +148,12 @@ std::string wrapped(std::string_view code) {
   constexpr std::size_t kWidth = 120;
   std::string result;
   for (std::string line : split(code, '\n')) {
-    const bool fixed = line.find_first_of("\"#\\") != std::string::npos || line.find("//") != std::string::npos;
+    const std::size_t linkage = line.starts_with("extern \"C\"") ? 10 : 0;
+    const bool fixed =
+        line.find_first_of("\"#\\", linkage) != std::string::npos || line.find("//") != std::string::npos;
+    std::vector<std::size_t> within;  // the bracket that the line before was broken in
     while (!fixed && line.size() > kWidth) {
-      std::vector<std::size_t> open;
+      std::vector<std::size_t> open = within;
       std::size_t cut = 0, column = 0;
       for (std::size_t i = 0; i < kWidth; ++i) {
         if (line[i] == '(') open.push_back(i + 1);
@@ -159,6 +162,7 @@ std::string wrapped(std::string_view code) {
       }
       if (cut == 0 || column + 20 > kWidth) break;
       result += line.substr(0, cut) + "\n";
+      within = {column};
       line = std::string(column, ' ') + std::string(trim(line.substr(cut)));
     }
     result += line + "\n";

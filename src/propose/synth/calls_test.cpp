@@ -58,6 +58,9 @@ TEST(Wrapped, BreaksLongLinesAfterCommas) {
   const std::string parameter(50, 'p');
   EXPECT_EQ(wrapped("void f(" + parameter + ", " + parameter + ", " + parameter + ") {\n}\n"),
             "void f(" + parameter + ", " + parameter + ",\n       " + parameter + ") {\n}\n");
+  EXPECT_EQ(
+      wrapped("f(" + parameter + ", " + parameter + ", " + parameter + ", " + parameter + ", " + parameter + ");"),
+      "f(" + parameter + ", " + parameter + ",\n  " + parameter + ", " + parameter + ",\n  " + parameter + ");");
 }
 
 }  // namespace

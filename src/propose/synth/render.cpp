@@ -66,7 +66,7 @@ class GroupRenderer {
     const Variant& variant = *choice_.variant;
     KERF_TRY(values_, choice_.family->fill(group_, context_, hooks_));
     Section section;
-    section.title = fmt::format("{}/{}", variant.family, variant.name);
+    section.title = fmt::format("{}/{}: computes {}", variant.family, variant.name, purpose());
     for (const auto& text : variant.scratch) {
       KERF_TRY(const auto parts, scratch_parts(variant, text));
       KERF_TRY(const std::string type, templates::substitute(variant.file, parts.second, header_values()));
@@ -81,7 +81,7 @@ class GroupRenderer {
     }
     KERF_TRY(const std::string code, templates::expand(variant.file, variant.text, code_values()));
     set_buffers(section);
-    const CallResolver calls(used_part(hooks_.functions(), code) + code, buffers_, hooks_.shortened());
+    const CallResolver calls(used_part(hooks_.functions(), code) + "\n" + code, buffers_, hooks_.shortened());
     section.code = calls.resolved();
     for (const auto& text : variant.launches) {
       KERF_TRY(const std::string launch, templates::substitute(variant.file, text, header_values()));
@@ -93,6 +93,24 @@ class GroupRenderer {
   }
 
  private:
+  /// "y (softmax, mul)": what is stored, and the functions of the task it comes from.
+  std::string purpose() const {
+    constexpr std::size_t kMost = 6;
+    std::vector<std::string> functions;
+    for (const ir::NodeId id : group_.members) {
+      const std::string& origin = plan_.graph[id].origin;
+      std::string name = origin.substr(0, origin.find('#'));
+      if (!name.empty() && std::find(functions.begin(), functions.end(), name) == functions.end())
+        functions.push_back(std::move(name));
+    }
+    if (functions.size() > kMost) {
+      functions.resize(kMost);
+      functions.emplace_back("...");
+    }
+    const std::string& stored = plan_.buffers[static_cast<std::size_t>(group_.buffer)].name;
+    return functions.empty() ? stored : fmt::format("{} ({})", stored, join(functions, ", "));
+  }
+
   /// The buffers that functions may take: what is read, what is written, scratch.
   void set_buffers(const Section& section) {
     const auto add = [&](int id, bool read_only) {
@@ -237,20 +255,21 @@ std::string entry(const Partition& partition, const std::vector<Section>& sectio
   return text + "}\n";
 }
 
-/// Shape symbols as 64-bit values. A symbol that is also the name of something in the code is read here, before
-/// anything can hide it.
-std::string extents(const std::set<std::string>& symbols, const codegen::Plan& plan,
-                    const std::set<std::string>& words) {
+/// Shape symbols as 64-bit values. A symbol that is also the name of something in a function that uses its value is
+/// read here, before anything can hide it.
+std::string extents(const std::set<std::string>& symbols, const codegen::Plan& plan, const std::string& code) {
+  const auto functions = identifiers_by_function(code);
+  std::vector<std::string> hidden;
   std::string text;
   for (const auto& symbol : symbols) {
     const std::string& value = plan.symbols.at(symbol);
-    if (words.contains(symbol))
-      text +=
-          fmt::format("enum {{ kerf_symbol_{0} = {0} }};\n#define {1} ((kerf_index)kerf_symbol_{0})\n", symbol, value);
-    else
-      text += fmt::format("#define {} ((kerf_index){})\n", value, symbol);
+    const bool hides = std::any_of(functions.begin(), functions.end(), [&](const std::set<std::string>& words) {
+      return words.contains(symbol) && words.contains(value);
+    });
+    if (hides) hidden.push_back(fmt::format("kerf_symbol_{0} = {0}", symbol));
+    text += fmt::format("#define {} ((kerf_index){}{})\n", value, hides ? "kerf_symbol_" : "", symbol);
   }
-  return text;
+  return hidden.empty() ? text : fmt::format("enum {{ {} }};\n{}", join(hidden, ", "), text);
 }
 
 /// The code with the buffers called as in the task, as far as that is the name of nothing else in a function that takes
@@ -342,8 +361,7 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
   std::string code = codegen::helper_definitions(helpers, language.dialect, language.options);
   for (const Section& section : sections) code += fmt::format("\n// ---- {}\n{}", section.title, section.code);
   if (language.dialect.host_entry) code += "\n" + entry(held, sections, language);
-  const std::set<std::string> words = identifiers(code);
-  code = extents(symbols, held.plan, words) + code;
+  code = extents(symbols, held.plan, code) + code;
   code = wrapped(with_buffer_names(std::move(code), partition.plan, context.shapes));
   KERF_TRY(const std::string layer, layer_of(language));
   text += fmt::format("\n// ---- dialect\n{}\n\n// ---- task\n", trim(used_part(layer, code)));

@@ -1,16 +1,15 @@
 // Reductions along rows: softmax, norms, losses, sums, argmax; what comes before, between and after them is fused.
 //
-// Fits row programs (row_program.hpp) whose columns are neighbours in memory. Extents: ROWS, COLS, RUN. PER_ELEMENT
-// says whether the output has an element per column; FEW_ROWS whether rows must be split to fill the device; SLOTS how
-// many values per column are kept between passes. row_text.hpp tells the rest. On OpenCL devices that are processors
-// the host's values are there too, as ITEM_<name>.
-
-#include <fmt/format.h>
+// Fits row programs (row_program.hpp) whose columns are neighbours in memory. Extents: ROWS, COLS, RUN; ONE_RUN says
+// whether a row is one run. PER_ELEMENT says whether the output has an element per column; FEW_ROWS whether rows must
+// be split to fill the device. Programs as row_values.hpp describes them: KEPT and RANGES for the threads of GPUs (what
+// is read is kept, or read again by every pass), HOST_KEPT and HOST_RANGES for processors. SLOTS (HOST_SLOTS) is how
+// many values per column are kept, KEEPS (HOST_KEEPS) whether any are; STREAMS whether results may pass the cache.
 
 #include <algorithm>
 
 #include "propose/synth/families/families.hpp"
-#include "propose/synth/families/row_text.hpp"
+#include "propose/synth/families/row_values.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -28,19 +27,29 @@ class Row final : public Family {
     auto program = row_program(hooks.plan(), group);
     KERF_CHECK(program.has_value(), "fill is called for groups that fit");
     shorten_run(*program, group, hooks.plan(), context.shapes);
+    const bool host_entry = hooks.dialect().host_entry;
     TemplateValues values;
     set_row_extents(*program, values);
+    values.text["ONE_RUN"] = values.extents["RUN"] == values.extents["COLS"] ? "1" : "0";
     values.text["PER_ELEMENT"] = program->per_element ? "1" : "0";
-    values.text["FEW_ROWS"] = few_rows(values, context, hooks.dialect().host_entry) ? "1" : "0";
-    if (hooks.dialect().host_entry) {
-      host(values, *program, group, hooks, "");
-      return values;
+    values.text["FEW_ROWS"] = few_rows(values, context, host_entry) ? "1" : "0";
+    values.text["STREAMS"] = host_entry && program->per_element && stores_floats(group, hooks) ? "1" : "0";
+    const auto write = [&](const RowStyle& style, const std::string& name) {
+      const RowCode code = write_row_code(*program, group, style, hooks);
+      values.lists[name] = row_record(*program, group, style, code, hooks);
+      return code;
+    };
+    const auto count = [&](const RowCode& code, const std::string& start) {
+      values.text[start + "SLOTS"] = std::to_string(std::max<std::size_t>(1, code.slot_types.size()));
+      values.text[start + "KEEPS"] = code.slot_types.empty() ? "0" : "1";
+    };
+    if (!host_entry) {
+      count(write({.prefix = "k_", .read_leaves = true, .keep = Keep::everything}, "KEPT"), "");
+      set_split_values(values, write({.prefix = "r_", .read_leaves = true, .pairs = true}, "RANGES"));
     }
-    gpu(values, *program, group, hooks);
-    if (context.facts.runs_on_host) {
-      TemplateValues items;
-      host(items, *program, group, hooks, "item_");
-      for (auto& [name, value] : items.text) values.text["ITEM_" + name] = std::move(value);
+    if (host_entry || context.facts.runs_on_host) {
+      count(write({.prefix = "host_k_", .keep = Keep::expensive, .majors = true}, "HOST_KEPT"), "HOST_");
+      write({.prefix = "host_r_", .majors = true, .pairs = true}, "HOST_RANGES");
     }
     return values;
   }
@@ -61,55 +70,6 @@ class Row final : public Family {
       few = true;
     }
     return few;
-  }
-
-  static void gpu(TemplateValues& values, const RowProgram& program, const Group& group, HookWriter& hooks) {
-    const RowCode kept = write_row_code(program, group, {"k_", true, Keep::everything}, hooks);
-    const RowCode ranges = write_row_code(program, group, {.prefix = "r_", .read_leaves = true, .pairs = true}, hooks);
-    values.text["JOINS"] = join_functions(kept, hooks, true);
-    set_keeping_passes(values, kept, program, group, hooks);
-    set_range_passes(values, ranges, program, group, hooks);
-    values.text["SHARED"] = shared_arrays(kept, "($BLOCK / KERF_WARP)");
-    values.text["SHARED_UNUSED"] = shared_arrays(kept, "1");
-    values.text["RANGE_JOINS"] = join_functions(ranges, hooks, true);
-    values.text["RANGE_SHARED"] = shared_arrays(ranges, "($BLOCK / KERF_WARP)");
-    values.text["RANGE_SHARED_UNUSED"] = shared_arrays(ranges, "1");
-    values.text["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
-    values.text["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
-    set_split_values(values, ranges);
-  }
-
-  /// Where the floats of columns from kerf_col on are stored; "" when there are none.
-  static std::string streamed_address(const RowProgram& program, const Group& group, HookWriter& hooks) {
-    const codegen::Buffer& out = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
-    const bool floats = out.dtype == DType::f32 && hooks.type_name(group.root) == "float";
-    if (!program.per_element || !floats) return {};
-    return fmt::format("{} + ({})", out.parameter, root_address(program, group, hooks));
-  }
-
-  /// `start`: of the names of hooks.
-  static void host(TemplateValues& values, const RowProgram& program, const Group& group, HookWriter& hooks,
-                   const std::string& start) {
-    const std::string keeping = start + "k_", ranges = start + "r_";
-    const RowCode kept = write_row_code(program, group, {keeping, false, Keep::expensive, false, true}, hooks);
-    const RowCode plain = write_row_code(program, group, {.prefix = ranges, .majors = true, .pairs = true}, hooks);
-    values.text["JOINS"] = join_functions(kept, hooks, false);
-    values.text["RANGE_JOINS"] = join_functions(plain, hooks, false);
-    const std::string streamed = hooks.dialect().host_entry ? streamed_address(program, group, hooks) : "";
-    values.text["STREAMS"] = streamed.empty() ? "0" : "1";
-    set_host_passes(values, kept, program, hooks, keeping, "_KEEP", streamed);
-    set_host_passes(values, plain, program, hooks, ranges, "", streamed);
-    std::string slots;
-    for (std::size_t s = 0; s < kept.slot_types.size(); ++s)
-      slots += "    " + kept.slot_types[s] + " kerf_k" + std::to_string(s) + "[$COLS] __attribute__((aligned(64)));\n";
-    values.text["SLOTS_HERE"] = slots;
-    values.text["SLOTS"] = std::to_string(std::max<std::size_t>(1, kept.slot_types.size()));
-    values.text["KEEPS"] = kept.slot_types.empty() ? "0" : "1";
-    // The same columns of all rows follow each other: what the rows share is then still in the cache.
-    values.text["RANGE"] =
-        "const kerf_index kerf_row = turn % $ROWS, part = turn / $ROWS, begin = part * SPAN, job = kerf_row * $PARTS + "
-        "part;\n"
-        "    const kerf_index end = begin + SPAN < $COLS ? begin + SPAN : $COLS;";
   }
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace kerf::synth {
 namespace {
@@ -28,6 +29,12 @@ std::vector<int> true_axes(const Shape& shape) {
   return axes;
 }
 
+std::string factor(const std::string& text) {
+  const bool atom =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return atom || (text.starts_with('(') && text.find(')') + 1 == text.size()) ? text : "(" + text + ")";
+}
+
 std::string linear_text(const Shape& shape, const std::vector<std::string>& texts, HookWriter& hooks) {
   std::string text;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -35,7 +42,7 @@ std::string linear_text(const Shape& shape, const std::vector<std::string>& text
     if (text.empty() || text == "0")
       text = texts[d];
     else
-      text = fmt::format("({}) * {} + {}", text, hooks.extent(shape[d]), texts[d]);
+      text = fmt::format("{} * {} + {}", factor(text), hooks.extent(shape[d]), texts[d]);
   }
   return text.empty() ? "0" : text;
 }

@@ -68,6 +68,8 @@ class Places {
 /// Axes of `shape` that are not literally 1.
 std::vector<int> true_axes(const Shape& shape);
 
+std::string factor(const std::string& text);  ///< in brackets unless it is safe to multiply
+
 /// Row-major number of `texts` in `shape` as a C expression; extents of 1 are skipped. "0" for a scalar.
 std::string linear_text(const Shape& shape, const std::vector<std::string>& texts, HookWriter& hooks);
 

@@ -42,15 +42,13 @@ std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& g
 enum class Keep { nothing, expensive, everything };
 
 struct RowStyle {
-  std::string prefix;  ///< of the hooks' names
-  bool read_leaves =
-      false;  ///< leaves are read by the template's code (see RowCode::reads), V at a time, not by the hooks
+  std::string prefix;        ///< of the hooks' names
+  bool read_leaves = false;  ///< leaves are read by the template's code (see RowLeaf), V at a time, not by the hooks
   Keep keep = Keep::nothing;
-  /// Many rows at once, `l` of them: hooks take (kerf_out, kerf_in) with kerf_row = kerf_out * RUN + kerf_in, and
-  /// values of the row are elements [l] of arrays.
+  /// Many rows at once, `l` of them: hooks take (outer, inner) with row = outer * RUN + inner, and values of the row
+  /// are elements [l] of arrays.
   bool rows_at_once = false;
-  /// Hooks also take kerf_major, which run of columns kerf_col is in, so that a loop within a run has nothing to
-  /// divide.
+  /// Hooks also take `run`, which run of columns `col` is in, so that a loop within a run has nothing to divide.
   bool majors = false;
   /// Two reductions of which the second uses the first become one pass where that is possible, see Pair.
   bool pairs = false;
@@ -66,14 +64,27 @@ enum class Pair {
 /// Whether reductions k and k + 1 are a pair.
 Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t k);
 
-/// The code of one pass. In all texts `kerf_row` and `kerf_col` are the indices, `v` the position within V columns from
-/// `kerf_col - v` on, and `$slot(kerf_k0)` the kept value of this column.
+/// A name that stands for a text in the code: `const type name = text;`.
+struct RowValue {
+  std::string type, name, text;
+};
+
+/// A leaf that the template reads itself: V elements of columns from `base` on, into `name`.
+struct RowLeaf {
+  std::string type, name;
+  std::string hook;     ///< "$k_leaf_0": reads one element
+  bool floats = false;  ///< they are neighbouring floats, `pointer[at]` and so on
+  std::string pointer, at;
+};
+
+/// The code of one pass. In all texts `row` and `col` are the indices and `v` is the position within V columns from
+/// `col - v` on. $AT is where the template keeps the value of this column, in arrays kept0, kept1, ...
 struct PassCode {
-  std::string reads;    ///< statements before the loop over v: reads leaves of the columns from `base` on
-  std::string values;   ///< statements per column: new values
-  std::string term;     ///< expression per column: what is reduced, or the finished value of the root
-  std::string saves;    ///< statements per column, last: values that are kept
-  std::string scalars;  ///< statements after the pass: values of the row
+  std::vector<RowLeaf> leaves;    ///< read before the loop over v
+  std::vector<RowValue> values;   ///< per column: new values
+  std::string term;               ///< per column: what is reduced, or the finished value of the root
+  std::vector<RowValue> saves;    ///< per column, last: the array that each kept value goes to
+  std::vector<RowValue> scalars;  ///< values of the row that are known after the pass
 };
 
 /// A result of a reduction.
@@ -81,31 +92,29 @@ struct RowResult {
   ir::ReduceOp op = ir::ReduceOp::sum;
   std::string type;       ///< of the total; of the index for argmax and argmin
   std::string term_type;  ///< of what is compared, for argmax and argmin
-  std::string name;       ///< variable with the result: kerf_s0
+  std::string name;       ///< variable with the result: "sum0"
   DType dtype = DType::f32, term_dtype = DType::f32;
-  Pair pair = Pair::none;  ///< the second result is in <name>m
+  Pair pair = Pair::none;
+  std::string second;  ///< variable with the second result of a pair: "squares0"
 };
 
 struct RowCode {
-  std::string before;                   ///< values of the row that need no reduction
+  std::vector<RowValue> before;         ///< values of the row that need no reduction
   std::vector<PassCode> passes;         ///< one per reduction (or pair), then one for the root
   std::vector<RowResult> results;       ///< one per reduction (or pair)
-  std::vector<std::string> slot_types;  ///< types of kerf_k0, kerf_k1, ...
-  std::vector<std::string> scalar_types,
-      scalar_names;               ///< of all values of the row but the results, in order of definition
-  std::vector<int> scalar_stage;  ///< the pass each is known after; -1: from the start
+  std::vector<std::string> slot_types;  ///< types of kept0, kept1, ...
 };
 
-/// Writes the hooks of a program in one style. `root` is stored by the hook `$<prefix>put($args, kerf_row, kerf_col,
-/// value)`, or without the column when there is one element per row.
+/// Writes the hooks of a program in one style. `root` is stored by the hook `$<prefix>put($args, row, col, value)`, or
+/// without the column when there is one element per row.
 RowCode write_row_code(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks);
 
 /// The same for a program whose one anchor is a scan along the columns: passes[0] gives what is scanned, passes[1] the
-/// finished value of the root from the running one, `scanned` ("kerf_z[v]").
+/// finished value of the root from the running one, `scanned` ("running[v]").
 RowCode write_scan_code(const RowProgram& program, const Group& group, const RowStyle& style,
                         const std::string& scanned, HookWriter& hooks);
 
-/// C expression for the position of the root's element (kerf_row, kerf_col) in its buffer.
+/// C expression for the position of the root's element (row, col) in its buffer.
 std::string root_address(const RowProgram& program, const Group& group, HookWriter& hooks);
 
 /// Extents that all templates share: ROWS, COLS, and RUN, the number of neighbours in memory along the fast axes.

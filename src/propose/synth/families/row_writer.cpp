@@ -39,6 +39,20 @@ bool costly(const ir::Node& node) {
   }
 }
 
+std::string_view word_for(ir::ReduceOp op) {
+  switch (op) {
+    case ir::ReduceOp::sum: return "sum";
+    case ir::ReduceOp::prod: return "product";
+    case ir::ReduceOp::max: return "max";
+    case ir::ReduceOp::min: return "min";
+    case ir::ReduceOp::any: return "any";
+    case ir::ReduceOp::all: return "all";
+    case ir::ReduceOp::argmax: return "argmax";
+    case ir::ReduceOp::argmin: return "argmin";
+  }
+  return "total";
+}
+
 class Writer {
  public:
   Writer(const RowProgram& program, const Group& group, const RowStyle& style, HookWriter& hooks)
@@ -62,21 +76,25 @@ class Writer {
       RowResult result{attr<ir::ReduceAttr>(node(id)).op,
                        hooks_.type_name(id),
                        hooks_.type_name(node(id).args[0]),
-                       fmt::format("kerf_s{}", first.size()),
+                       fmt::format("{}{}", word_for(attr<ir::ReduceAttr>(node(id)).op), first.size()),
                        codegen::value_type(node(id), hooks_.options()),
                        codegen::value_type(node(node(id).args[0]), hooks_.options()),
-                       style_.pairs ? pair_from(program_, plan_, k) : Pair::none};
-      first.push_back(k);
+                       style_.pairs ? pair_from(program_, plan_, k) : Pair::none,
+                       {}};
       known_[id] = result.name + lane();
-      if (result.pair != Pair::none) known_[program_.reduces[++k]] = result.name + "m";
+      first.push_back(k);
+      if (result.pair != Pair::none) {
+        result.second = fmt::format("{}{}", result.pair == Pair::online ? "exp_sum" : "squares", first.size() - 1);
+        known_[program_.reduces[++k]] = result.second;
+      }
       code.results.push_back(std::move(result));
     }
     first.push_back(program_.reduces.size());
-    code.before = define_scalars(code, -1, -1);
+    define_scalars(code.before, -1);
     for (std::size_t p = 0; p + 1 < first.size(); ++p) {
       code.passes.push_back(pass(first[p], code));
       for (std::size_t k = first[p]; k < first[p + 1]; ++k)
-        code.passes.back().scalars += define_scalars(code, static_cast<int>(k), static_cast<int>(p));
+        define_scalars(code.passes.back().scalars, static_cast<int>(k));
     }
     code.passes.push_back(last_pass());
     return code;
@@ -85,18 +103,18 @@ class Writer {
   RowCode write_scan(const std::string& scanned) {
     RowCode code;
     find_scalars();
-    code.before = define_scalars(code, -1, -1);
+    define_scalars(code.before, -1);
     const NodeId scan = group_.anchors.front(), input = node(scan).args[0];
     PassCode first, last;
     Texts texts = known_;
-    read_leaves(input, texts, first.reads);
+    read_leaves(input, texts, first.leaves);
     first.term = call("term", input, texts, parameters(true));
     texts = known_;
     texts[scan] = scanned;
-    read_leaves(group_.root, texts, last.reads);
+    read_leaves(group_.root, texts, last.leaves);
     last.term = call("finish", group_.root, texts, parameters(true));
     hooks_.store(style_.prefix + "put", group_.root, group_.buffer, parameters(true), index_of(group_.root),
-                 {{group_.root, "kerf_y"}});
+                 {{group_.root, "value"}});
     code.passes = {std::move(first), std::move(last)};
     return code;
   }
@@ -146,23 +164,21 @@ class Writer {
     const Shape others = masked([&](std::size_t d) { return domain.reduced[d] == program_.fast_columns && !fast[d]; });
     const std::string count = hooks_.extent(element_count(run));
     const bool alone = true_axes(others).empty();
-    std::string slow, quick = "kerf_in";
-    row_parameters_ = {"kerf_row"};
-    row_ = "kerf_row";
+    std::string slow, quick = "inner";
+    row_parameters_ = {"row"};
+    row_ = "row";
     if (program_.fast_columns) {
-      put_texts("kerf_row", masked([&](std::size_t d) { return !domain.reduced[d]; }));
-      slow = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
-      quick = alone           ? "kerf_col"
-              : style_.majors ? fmt::format("(kerf_col - kerf_major * {})", count)
-                              : fmt::format("(kerf_col % {})", count);
+      put_texts("row", masked([&](std::size_t d) { return !domain.reduced[d]; }));
+      slow = style_.majors ? "run" : fmt::format("(col / {})", count);
+      quick = alone ? "col" : style_.majors ? fmt::format("(col - run * {})", count) : fmt::format("(col % {})", count);
     } else {
-      put_texts("kerf_col", masked([&](std::size_t d) { return domain.reduced[d]; }));
-      slow = style_.rows_at_once ? "kerf_out" : fmt::format("(kerf_row / {})", count);
+      put_texts("col", masked([&](std::size_t d) { return domain.reduced[d]; }));
+      slow = style_.rows_at_once ? "outer" : fmt::format("(row / {})", count);
       if (style_.rows_at_once) {
-        row_parameters_ = {"kerf_out", "kerf_in"};
-        row_ = alone ? "kerf_in" : fmt::format("(kerf_out * {} + kerf_in)", count);
+        row_parameters_ = {"outer", "inner"};
+        row_ = alone ? "inner" : fmt::format("(outer * {} + inner)", count);
       } else {
-        quick = alone ? "kerf_row" : fmt::format("(kerf_row % {})", count);
+        quick = alone ? "row" : fmt::format("(row % {})", count);
       }
     }
     put_texts(slow, others);
@@ -170,28 +186,28 @@ class Writer {
     if (program_.run) set_root_texts();
     const Shape lead = masked([&](std::size_t d) { return !fast[d]; });
     const std::string before = program_.fast_columns && alone ? row_ : linear_text(lead, texts_, hooks_);
-    whole_ = true_axes(lead).empty() ? quick : fmt::format("(({}) * {} + {})", before, count, quick);
+    whole_ = true_axes(lead).empty() ? quick : fmt::format("({} * {} + {})", factor(before), count, quick);
   }
 
   /// The index along each axis of the root, when those are not the domain's.
   void set_root_texts() {
     const Shape& shape = node(group_.root).shape;
     const std::string count = hooks_.extent(*program_.run);
-    const std::string major = style_.majors ? "kerf_major" : fmt::format("(kerf_col / {})", count);
+    const std::string major = style_.majors ? "run" : fmt::format("(col / {})", count);
     const std::string cols =
         hooks_.extent(element_count(masked([&](std::size_t d) { return program_.domain.reduced[d]; })));
     const auto split = static_cast<std::ptrdiff_t>(program_.run_axis);
-    root_texts_ = unravel_text(fmt::format("(kerf_row * ({} / {}) + {})", cols, count, major),
+    root_texts_ = unravel_text(fmt::format("(row * ({} / {}) + {})", cols, count, major),
                                Shape(shape.begin(), shape.begin() + split), hooks_);
-    const auto rest = unravel_text(fmt::format("(kerf_col - {} * {})", major, count),
-                                   Shape(shape.begin() + split, shape.end()), hooks_);
+    const auto rest =
+        unravel_text(fmt::format("(col - {} * {})", major, count), Shape(shape.begin() + split, shape.end()), hooks_);
     root_texts_.insert(root_texts_.end(), rest.begin(), rest.end());
   }
 
   std::vector<std::string> parameters(bool with_column) const {
     std::vector<std::string> all = row_parameters_;
-    if (with_column) all.emplace_back("kerf_col");
-    if (with_column && style_.majors) all.emplace_back("kerf_major");
+    if (with_column) all.emplace_back("col");
+    if (with_column && style_.majors) all.emplace_back("run");
     return all;
   }
 
@@ -227,20 +243,16 @@ class Writer {
     return stage;
   }
 
-  /// Values known after reduction `stage`, which belongs to pass `pass_number`.
-  std::string define_scalars(RowCode& code, int stage, int pass_number) {
-    std::string text;
+  /// Values of the row that are known after reduction `stage`.
+  void define_scalars(std::vector<RowValue>& values, int stage) {
     for (const auto& [id, known_after] : scalars_) {
       if (known_after != stage) continue;
-      const std::string name = fmt::format("kerf_r{}", code.scalar_names.size()), type = hooks_.type_name(id);
-      text += fmt::format("{}{}{} = {};\n", lane().empty() ? "const " + type + " " : "", name, lane(),
-                          call(fmt::format("row_{}", code.scalar_names.size()), id, known_, parameters(false)));
+      const std::string name = fmt::format("scalar{}", scalars_defined_);
+      values.push_back(
+          {hooks_.type_name(id), name, call(fmt::format("row_{}", scalars_defined_), id, known_, parameters(false))});
       known_[id] = name + lane();
-      code.scalar_types.push_back(type);
-      code.scalar_names.push_back(name);
-      code.scalar_stage.push_back(pass_number);
+      ++scalars_defined_;
     }
-    return text;
   }
 
   /// Nodes of `texts` that the value of `id` needs, in order.
@@ -263,15 +275,16 @@ class Writer {
     std::vector<Bound> bound;
     std::string arguments;
     for (const NodeId need : needed) {
-      bound.push_back({need, fmt::format("kerf_b{}", bound.size())});
-      arguments += ", " + texts.at(need);
+      const std::string& text = texts.at(need);  // "sum0", "x_v[v]": the parameter is called as the argument
+      bound.push_back({need, text.substr(0, text.find('['))});
+      arguments += ", " + text;
     }
     hooks_.value(style_.prefix + hook, id, params, index_of(id), bound);
     return fmt::format("${}{}($args, {}{})", style_.prefix, hook, join(params, ", "), arguments);
   }
 
-  /// Leaves that the template reads itself; adds the statements and the names.
-  void read_leaves(NodeId from, Texts& texts, std::string& reads) {
+  /// Leaves that the template reads itself; adds them and their names.
+  void read_leaves(NodeId from, Texts& texts, std::vector<RowLeaf>& reads) {
     if (!style_.read_leaves) return;
     std::set<NodeId> seen;
     std::vector<NodeId> leaves;
@@ -285,44 +298,31 @@ class Writer {
     };
     walk(walk, from);
     for (const NodeId leaf : leaves) {
-      const std::string x = leaf_name(leaf);
-      if (reads.find(fmt::format(" {}[V];", x)) == std::string::npos) reads += read_text(leaf, x);
-      texts[leaf] = x + "[v]";
+      RowLeaf read = leaf_of(leaf);
+      texts[leaf] = read.name + "[v]";
+      if (std::none_of(reads.begin(), reads.end(), [&](const RowLeaf& r) { return r.name == read.name; }))
+        reads.push_back(std::move(read));
     }
   }
 
-  std::string leaf_name(NodeId leaf) {
+  RowLeaf leaf_of(NodeId leaf) {
     const auto [found, fresh] = leaf_numbers_.emplace(leaf, leaf_numbers_.size());
-    const std::string name = fmt::format("kerf_x{}", found->second);
-    if (fresh)
-      hooks_.value(style_.prefix + fmt::format("leaf_{}", found->second), leaf, parameters(true), index_of(leaf));
-    return name;
-  }
-
-  std::string read_text(NodeId leaf, const std::string& x) {
-    const std::string hook = fmt::format("${}leaf_{}", style_.prefix, leaf_numbers_.at(leaf)),
-                      type = hooks_.type_name(leaf);
-    const codegen::Buffer& buffer =
-        plan_.buffers[static_cast<std::size_t>(plan_.location[static_cast<std::size_t>(leaf)])];
-    const std::string each =
-        fmt::format("KERF_UNROLL for (int v = 0; v < V; ++v) {}[v] = {}($args, kerf_row, base + v);", x, hook);
-    std::string text = fmt::format("{} {}[V];\n", type, x);
-    const bool run = buffer.dtype == DType::f32 && type == "float" && program_.fast_columns && runs_along(leaf);
-    if (!run) return text + each + "\n";
+    const std::string hook = fmt::format("{}leaf_{}", style_.prefix, found->second);
+    if (fresh) hooks_.value(hook, leaf, parameters(true), index_of(leaf));
+    const auto buffer_of = [&](NodeId id) { return plan_.location[static_cast<std::size_t>(id)]; };
+    const codegen::Buffer& buffer = plan_.buffers[static_cast<std::size_t>(buffer_of(leaf))];
+    const bool again = std::any_of(group_.leaves.begin(), group_.leaves.end(),
+                                   [&](NodeId other) { return other != leaf && buffer_of(other) == buffer_of(leaf); });
+    RowLeaf read{hooks_.type_name(leaf),
+                 buffer.name + "_v" + (again ? std::to_string(found->second) : ""),
+                 "$" + hook,
+                 false,
+                 buffer.parameter,
+                 ""};
+    read.floats = buffer.dtype == DType::f32 && read.type == "float" && program_.fast_columns && runs_along(leaf);
     const Index index = index_of(leaf);
-    const std::string at = index.linear.empty() ? linear_text(node(leaf).shape, index.axes, hooks_) : index.linear;
-    return text + fmt::format(R"(if (V % 4 == 0) {{
-  const kerf_index kerf_col = base, kerf_at = {0};
-  KERF_UNROLL
-  for (int v = 0; v < V; v += 4) {{
-    const kerf_f4 q = kerf_load4({1} + kerf_at + v);
-    {2}[v] = q.x, {2}[(v + 1) % V] = q.y, {2}[(v + 2) % V] = q.z, {2}[(v + 3) % V] = q.w;
-  }}
-}} else {{
-  {3}
-}}
-)",
-                              at, buffer.parameter, x, each);
+    if (read.floats) read.at = index.linear.empty() ? linear_text(node(leaf).shape, index.axes, hooks_) : index.linear;
+    return read;
   }
 
   /// Whether a leaf's last axes are the domain's fast ones.
@@ -366,17 +366,17 @@ class Writer {
     const Place* place = places_.only(id);
     if (place == nullptr || !place->whole) return false;
     if (style_.keep == Keep::everything) return true;
-    const auto dear = [&](const auto& self, NodeId at) -> bool {
+    const auto expensive = [&](const auto& self, NodeId at) -> bool {
       if (loaded(at) || is_result(at) || !by_column(at)) return false;
       const auto& args = node(at).args;
       return costly(node(at)) || std::any_of(args.begin(), args.end(), [&](NodeId arg) { return self(self, arg); });
     };
-    return dear(dear, id);
+    return expensive(expensive, id);
   }
 
   Texts with_slots() const {
     Texts texts = known_;
-    for (const auto& [id, slot] : slots_) texts[id] = fmt::format("$slot(kerf_k{})", slot);
+    for (const auto& [id, slot] : slots_) texts[id] = fmt::format("kept{}[$AT]", slot);
     return texts;
   }
 
@@ -402,19 +402,19 @@ class Writer {
         fresh.push_back(id);
       }
     for (const NodeId id : fresh) {
-      read_leaves(id, texts, result.reads);
+      read_leaves(id, texts, result.leaves);
       if (!texts.contains(id)) {
-        const std::string name = fmt::format("kerf_n{}_{}", k, id), type = hooks_.type_name(id);
-        result.values += fmt::format("const {} {} = {};\n", type, name,
-                                     call(fmt::format("keep_{}_{}", k, id), id, texts, parameters(true)));
-        texts[id] = name;
+        RowValue value{hooks_.type_name(id), fmt::format("value{}", result.values.size()),
+                       call(fmt::format("keep_{}_{}", k, id), id, texts, parameters(true))};
+        texts[id] = value.name;
+        result.values.push_back(std::move(value));
       }
       const std::size_t slot = free_slot(code, hooks_.type_name(id), taken);
       taken.insert(slot);
       slots[id] = slot;
-      result.saves += fmt::format("$slot(kerf_k{}) = {};\n", slot, texts[id]);
+      result.saves.push_back({hooks_.type_name(id), fmt::format("kept{}", slot), texts[id]});
     }
-    read_leaves(goal(k), texts, result.reads);
+    read_leaves(goal(k), texts, result.leaves);
     result.term = call(fmt::format("term_{}", k), goal(k), texts, parameters(true));
     slots_ = std::move(slots);
     return result;
@@ -425,13 +425,12 @@ class Writer {
     Texts texts = with_slots();
     const std::string put = style_.prefix + "put";
     if (program_.per_element) {
-      read_leaves(group_.root, texts, result.reads);
+      read_leaves(group_.root, texts, result.leaves);
       result.term = call("finish", group_.root, texts, parameters(true));
-      hooks_.store(put, group_.root, group_.buffer, parameters(true), index_of(group_.root), {{group_.root, "kerf_y"}});
+      hooks_.store(put, group_.root, group_.buffer, parameters(true), index_of(group_.root), {{group_.root, "value"}});
     } else {
       result.term = call("finish", group_.root, known_, parameters(false));
-      hooks_.store(put, group_.root, group_.buffer, parameters(false), index_of(group_.root),
-                   {{group_.root, "kerf_y"}});
+      hooks_.store(put, group_.root, group_.buffer, parameters(false), index_of(group_.root), {{group_.root, "value"}});
     }
     return result;
   }
@@ -452,6 +451,7 @@ class Writer {
   Texts known_;                          // reductions and rows' values
   std::map<NodeId, std::size_t> slots_;  // what is kept at this point
   std::map<NodeId, std::size_t> leaf_numbers_;
+  std::size_t scalars_defined_ = 0;
 };
 
 }  // namespace

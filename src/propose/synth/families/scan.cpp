@@ -2,13 +2,11 @@
 //
 // Rows are the lines that are scanned, columns the positions along them. Extents: ROWS, COLS, RUN, OUT as in `row` and
 // `column`. FAST says that the scanned axis is the fastest. REVERSE and EXCLUSIVE are 0 or 1, IDENTITY the start, T the
-// type. $join(a, b) combines two values. Per style the code READS, TERM, FINISH_READS, FINISH; `kerf_z[...]` is the
-// running value.
-
-#include <fmt/format.h>
+// type, JOINED two values `a` and `b` together. Programs as row_values.hpp describes them: VECTORS (`running[v]` is the
+// running value), SINGLES (`running[l]`) and, unless FAST, TILES (many lines at once).
 
 #include "propose/synth/families/families.hpp"
-#include "propose/synth/families/row_text.hpp"
+#include "propose/synth/families/row_values.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -33,35 +31,17 @@ class Scan final : public Family {
     values.extents["OUT"] = out.to_string();
     set_operation(values, group.anchors[0], hooks);
     values.text["FAST"] = program->fast_columns ? "1" : "0";
-    const auto put = [&](const std::string& suffix, const RowStyle& style, const std::string& scanned) {
+    const auto write = [&](const RowStyle& style, const std::string& scanned, const std::string& name) {
       const RowCode code = write_scan_code(*program, group, style, scanned, hooks);
-      values.text["BEFORE" + suffix] = indent(code.before, 4);
-      values.text["READS" + suffix] = indent(code.passes[0].reads, 6);
-      values.text["TERM" + suffix] = code.passes[0].term;
-      values.text["FINISH_READS" + suffix] = indent(code.passes[1].reads, 6);
-      values.text["FINISH" + suffix] = code.passes[1].term;
-      values.text["SCALARS" + suffix] = arrays(code);
+      values.lists[name] = scan_record(*program, group, style, code, hooks);
     };
-    const codegen::Buffer& buffer = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)];
-    const std::string type = hooks.type_name(group.root);
-    values.text["OUT_TYPE"] = type;
-    values.text["OUT_PTR"] = buffer.parameter;
-    values.text["OUT_F32"] = buffer.dtype == DType::f32 && type == "float" ? "1" : "0";
-    values.text["OUT_AT"] = root_address(*program, group, hooks);
-    if (!hooks.dialect().host_entry) put("_V", {"v_", true, Keep::nothing}, "kerf_z[v]");
-    put("", {"s_", false, Keep::nothing}, "kerf_z[l]");
-    if (!program->fast_columns) put("_TILE", {"t_", false, Keep::nothing, true}, "kerf_z[l]");
+    if (!hooks.dialect().host_entry) write({.prefix = "v_", .read_leaves = true}, "running[v]", "VECTORS");
+    write({.prefix = "s_"}, "running[l]", "SINGLES");
+    if (!program->fast_columns) write({.prefix = "t_", .rows_at_once = true}, "running[l]", "TILES");
     return values;
   }
 
  private:
-  static std::string arrays(const RowCode& code) {
-    std::string text;
-    for (std::size_t s = 0; s < code.scalar_names.size(); ++s)
-      text += fmt::format("  {} {}[W];\n", code.scalar_types[s], code.scalar_names[s]);
-    return text;
-  }
-
   static void set_operation(TemplateValues& values, ir::NodeId id, const HookWriter& hooks) {
     const ir::Node& node = hooks.plan().graph[id];
     const auto& scan = ir::attr<ir::ScanAttr>(node);
