@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
@@ -181,6 +182,36 @@ TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
   const auto candidate = (*made)->render((*made)->starts().front());
   ASSERT_TRUE(candidate) << candidate.error().message;
   for (const Tunable& tunable : candidate->tunables) EXPECT_NE(tunable.name, "G0_CHUNK");
+}
+
+TEST(Synthesiser, KernelsTakeOnlyWhatTheyUse) {
+  const Task task = task_of("y = (x - mean(x, axis=-1, keepdims=true)) * w",
+                            {tensor("x", "f32[m, n]"), tensor("w", "f32[n]")}, {{"m", 2}, {"n", 100000}});
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto starts = (*made)->starts();
+  const auto split = std::find_if(starts.begin(), starts.end(),
+                                  [&](const Genome& genome) { return (*made)->describe(genome) == "row/split_1"; });
+  ASSERT_NE(split, starts.end());
+  const auto candidate = (*made)->render(*split);
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  const auto& launches = candidate->plan.launches;
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].args, (std::vector<std::string>{"x", "g0_partial_0"}));
+  EXPECT_EQ(launches[1].args, (std::vector<std::string>{"x", "w", "y", "g0_partial_0"}));
+  EXPECT_EQ(candidate->source.find("g0_where_0"), std::string::npos) << "scratch that no kernel uses";
+}
+
+TEST(Synthesiser, RenamesBuffersOnlyWhereTheirNameIsTaken) {
+  const Task task = task_of("y = (x - mean(x, axis=-1, keepdims=true)) * lane",
+                            {tensor("x", "f32[m, n]"), tensor("lane", "f32[n]")}, {{"m", 64}, {"n", 96}});
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto candidate = (*made)->render((*made)->starts().front());
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  EXPECT_NE(candidate->source.find("* KERF_RESTRICT lane_in"), std::string::npos);
+  EXPECT_NE(candidate->source.find("* KERF_RESTRICT x,"), std::string::npos);
+  EXPECT_EQ(candidate->source.find("kerf_buffer_"), std::string::npos);
 }
 
 TEST(Synthesiser, SaysThatCppReferencesHaveNoGraph) {
