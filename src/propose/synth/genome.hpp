@@ -13,7 +13,7 @@ namespace kerf::synth {
 
 /// One kernel group: everything between the values it loads and the one value it stores.
 struct Gene {
-  ir::NodeId root = 0;  ///< the stored node, in the form's graph
+  ir::NodeId root = 0;  ///< the stored node, in the rewritten graph
   std::string family;   ///< "matmul"
   std::string variant;  ///< "tiled"
   Bindings parameters;  ///< tunables without the group's prefix: {"BM": 64}
@@ -22,7 +22,7 @@ struct Gene {
 };
 
 struct Genome {
-  int form = 0;             ///< which algebraic form of the graph (see forms.hpp)
+  int form = 0;             ///< which algebraic rewrite of the graph, see ir/analysis/algebra.hpp; 0: as written
   std::vector<Gene> genes;  ///< by root, in dependency order
 
   bool operator==(const Genome&) const = default;

@@ -38,6 +38,19 @@ void HookWriter::value(const std::string& name, NodeId node, const std::vector<s
       }));
 }
 
+void HookWriter::element(const std::string& name, const DirectAccess& access, const std::vector<std::string>& params,
+                         const std::vector<Dim>& strides) {
+  use_buffer(access.buffer);
+  std::vector<std::string> terms;
+  if (!(access.offset == Dim(0))) terms.push_back(extent(access.offset));
+  for (std::size_t p = 0; p < params.size(); ++p) {
+    if (strides[p] == Dim(0)) continue;
+    terms.push_back(strides[p].is_one() ? params[p] : fmt::format("{} * {}", params[p], extent(strides[p])));
+  }
+  add(name, codegen::memory_type(dialect_, access.dtype), params, {},
+      fmt::format("  return {}[{}];\n", access.pointer, terms.empty() ? "0" : join(terms, " + ")));
+}
+
 void HookWriter::store(const std::string& name, NodeId root, int buffer, const std::vector<std::string>& params,
                        const Index& index, const std::vector<Bound>& bound) {
   use_written(buffer);

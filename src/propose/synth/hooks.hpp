@@ -45,6 +45,10 @@ class HookWriter {
   void value(const std::string& name, ir::NodeId node, const std::vector<std::string>& params,
              const codegen::Index& index, const std::vector<Bound>& bound = {});
 
+  /// `$name($args, params...)`: the element of a buffer at `offset` plus each parameter times its stride.
+  void element(const std::string& name, const DirectAccess& access, const std::vector<std::string>& params,
+               const std::vector<Dim>& strides);
+
   /// `$name($args, params..., bound...)`: finishes `root` from the bound values and stores it at `index` into `buffer`.
   void store(const std::string& name, ir::NodeId root, int buffer, const std::vector<std::string>& params,
              const codegen::Index& index, const std::vector<Bound>& bound);

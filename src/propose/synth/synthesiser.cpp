@@ -349,11 +349,11 @@ Result<Candidate> Synthesiser::render(const Genome& genome) const { return impl_
 std::string Synthesiser::describe(const Genome& genome) const {
   std::vector<std::string> parts;
   for (const Gene& gene : genome.genes) parts.push_back(gene.family + "/" + gene.variant);
-  return join(parts, " + ") + (genome.form > 0 ? fmt::format(" (form {})", genome.form) : "");
+  return join(parts, " + ") + (genome.form > 0 ? fmt::format(" (rewrite {})", genome.form) : "");
 }
 
 std::string Synthesiser::difference(const Genome& from, const Genome& to) const {
-  if (from.form != to.form) return fmt::format("form {} -> {}: {}", from.form, to.form, describe(to));
+  if (from.form != to.form) return fmt::format("rewrite {} -> {}: {}", from.form, to.form, describe(to));
   std::vector<std::string> parts;
   const Roots before = roots_of(from), after = roots_of(to);
   for (const ir::NodeId root : after)

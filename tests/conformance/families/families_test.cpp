@@ -1,7 +1,7 @@
 // Every kernel family on every target: a sample of the compositions the builtin mind starts with, and of those it draws
 // at random, passes the judge's verification on every shape of every case. How large the sample is depends on how long
-// the target's compiler takes; with KERF_THOROUGH=1 in the environment it is every start and more random ones. A case is
-// an ordinary task file in cases/; a new one needs no C++. Without a GPU, CUDA compositions are compiled only.
+// the target's compiler takes; with KERF_THOROUGH=1 in the environment it is every start and more random ones. A case
+// is an ordinary task file in cases/; a new one needs no C++. Without a GPU, CUDA compositions are compiled only.
 
 #include <gtest/gtest.h>
 

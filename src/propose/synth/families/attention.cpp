@@ -167,26 +167,26 @@ class AttentionFamily final : public Family {
     const ir::Graph& graph = hooks.plan().graph;
     const ProductAxes& outer = found.outer;
     // The scores' index, and from it that of both operands of the first product.
-    const auto at = place(outer, outer.a_labels, hooks, "kerf_b", "kerf_q", "", "kerf_k");
+    const auto at = place(outer, outer.a_labels, hooks, "b", "q", "", "k");
     std::map<int, std::string> text;
     const auto& labels = attr<ir::ContractAttr>(graph[found.first]).out;
     for (std::size_t d = 0; d < labels.size(); ++d) text[labels[d]] = at[d];
-    const auto deep = unflatten("kerf_e", depth, hooks);
+    const auto deep = unflatten("e", depth, hooks);
     for (std::size_t d = 0; d < found.depth.size(); ++d) text[found.depth[d]] = deep[d];
     const auto operand = [&](const std::vector<int>& own) {
       std::vector<std::string> index;
       for (const int label : own) index.push_back(text.at(label));
       return Index::of_axes(index);
     };
-    hooks.value("load_q", found.q, {"kerf_b", "kerf_q", "kerf_e"}, operand(found.q_labels));
-    hooks.value("load_k", found.k, {"kerf_b", "kerf_k", "kerf_e"}, operand(found.k_labels));
-    hooks.value("load_v", found.v, {"kerf_b", "kerf_k", "kerf_d"},
-                Index::of_axes(place(outer, outer.b_labels, hooks, "kerf_b", "", "kerf_d", "kerf_k")));
-    hooks.value("score", found.scores, {"kerf_b", "kerf_q", "kerf_k"}, Index::of_axes(at), {{found.first, "kerf_dot"}});
-    hooks.store("store", group.root, group.buffer, {"kerf_b", "kerf_q", "kerf_d"},
+    hooks.value("load_q", found.q, {"b", "q", "e"}, operand(found.q_labels));
+    hooks.value("load_k", found.k, {"b", "k", "e"}, operand(found.k_labels));
+    hooks.value("load_v", found.v, {"b", "k", "d"},
+                Index::of_axes(place(outer, outer.b_labels, hooks, "b", "", "d", "k")));
+    hooks.value("score", found.scores, {"b", "q", "k"}, Index::of_axes(at), {{found.first, "dot"}});
+    hooks.store("store", group.root, group.buffer, {"b", "q", "d"},
                 index_in_root(steps, graph[found.second].shape,
-                              place(outer, outer.out_labels, hooks, "kerf_b", "kerf_q", "kerf_d", ""), hooks),
-                {{found.second, "kerf_total"}});
+                              place(outer, outer.out_labels, hooks, "b", "q", "d", ""), hooks),
+                {{found.second, "total"}});
   }
 };
 

@@ -5,7 +5,7 @@
 // (output), KD KH KW (kernel) and the integers SD SH SW (stride), PD PH PW (padding), LD LH LW (dilation). Flags:
 // TRANSPOSED, STRICT (what lies around the input is nothing rather than zeros, see below), DEPTHWISE (one channel and
 // one filter per group), X_DIRECT and W_DIRECT with X_PTR, X_OFFSET, X_SB, X_SC, X_SD, X_SH, X_SW and W_PTR, W_OFFSET,
-// W_SG, W_SF, W_SC, W_SD, W_SH, W_SW; else the hooks $load_x($args, b, c, d, h, w), c counted over all groups, and
+// W_SG, W_SF, W_SC, W_SD, W_SH, W_SW; the hooks $load_x($args, b, c, d, h, w), c counted over all groups, and
 // $load_w($args, g, f, c, kd, kh, kw). $store($args, b, f, d, h, w, sum) finishes an element, f counted over all
 // groups; Y_FLOATS with Y_PTR and $finish, see set_plain_output; X_FLOATS when X_DIRECT is floats. $exact($args, b, f,
 // d, h, w) computes and stores it with plain loops: a tap outside of the input contributes nothing, whereas 0 times an
@@ -106,7 +106,6 @@ void fill_operand(TemplateValues& values, const Geometry& g, HookWriter& hooks, 
   set_flag(values, name + "_DIRECT", direct);
   if (is_x) set_flag(values, "X_FLOATS", direct && access->dtype == DType::f32);
   if (direct) {
-    hooks.use_buffer(access->buffer);
     values.text[name + "_PTR"] = access->pointer;
     set_extent(values, name + "_OFFSET", access->offset, hooks);
     if (is_x) {
@@ -119,20 +118,28 @@ void fill_operand(TemplateValues& values, const Geometry& g, HookWriter& hooks, 
       set_extent(values, "W_SF", access->strides[g.transposed ? 1 : 0], hooks);
       set_extent(values, "W_SC", access->strides[g.transposed ? 0 : 1], hooks);
     }
-    for (std::size_t d = 0; d < kSpatial; ++d)
-      set_extent(values, name + "_S" + kAxis[d], d < g.missing ? Dim(0) : access->strides[d - g.missing + 2], hooks);
+    std::vector<Dim> strides{access->strides[0], access->strides[1]};
+    if (!is_x)
+      strides = {access->strides[0] * (g.transposed ? g.channels : g.filters), access->strides[g.transposed ? 1 : 0],
+                 access->strides[g.transposed ? 0 : 1]};
+    for (std::size_t d = 0; d < kSpatial; ++d) {
+      strides.push_back(d < g.missing ? Dim(0) : access->strides[d - g.missing + 2]);
+      set_extent(values, name + "_S" + kAxis[d], strides.back(), hooks);
+    }
+    if (is_x)
+      hooks.element("load_x", *access, {"b", "c", "d", "h", "w"}, strides);
+    else
+      hooks.element("load_w", *access, {"g", "f", "c", "d", "h", "w"}, strides);
     return;
   }
   if (is_x) {
-    hooks.value("load_x", node, {"kerf_b", "kerf_c", "kerf_d", "kerf_h", "kerf_w"},
-                codegen::Index::of_axes(at(g, {"kerf_b", "kerf_c"}, {"kerf_d", "kerf_h", "kerf_w"})));
+    hooks.value("load_x", node, {"b", "c", "d", "h", "w"}, codegen::Index::of_axes(at(g, {"b", "c"}, {"d", "h", "w"})));
     return;
   }
-  const std::string outer = fmt::format("(kerf_g * {} + {})", hooks.extent(g.transposed ? g.channels : g.filters),
-                                        g.transposed ? "kerf_c" : "kerf_f");
-  hooks.value(
-      "load_w", node, {"kerf_g", "kerf_f", "kerf_c", "kerf_d", "kerf_h", "kerf_w"},
-      codegen::Index::of_axes(at(g, {outer, g.transposed ? "kerf_f" : "kerf_c"}, {"kerf_d", "kerf_h", "kerf_w"})));
+  const std::string outer =
+      fmt::format("(g * {} + {})", hooks.extent(g.transposed ? g.channels : g.filters), g.transposed ? "c" : "f");
+  hooks.value("load_w", node, {"g", "f", "c", "d", "h", "w"},
+              codegen::Index::of_axes(at(g, {outer, g.transposed ? "f" : "c"}, {"d", "h", "w"})));
 }
 
 class Conv final : public Family {
@@ -165,11 +172,10 @@ class Conv final : public Family {
     set_flag(values, "F32", hooks.options().compute == DType::f32);
     values.text["REAL"] = std::string(dtype_name(hooks.options().compute));
     set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
-    const std::vector<std::string> params{"kerf_b", "kerf_f", "kerf_d", "kerf_h", "kerf_w"};
-    const auto index =
-        index_in_root(*steps, graph[conv].shape, at(g, {"kerf_b", "kerf_f"}, {"kerf_d", "kerf_h", "kerf_w"}), hooks);
-    hooks.store("store", group.root, group.buffer, params, index, {{conv, "kerf_total"}});
-    set_plain_output(values, group, *steps, params, index, {conv, "kerf_total"}, hooks);
+    const std::vector<std::string> params{"b", "f", "d", "h", "w"};
+    const auto index = index_in_root(*steps, graph[conv].shape, at(g, {"b", "f"}, {"d", "h", "w"}), hooks);
+    hooks.store("store", group.root, group.buffer, params, index, {{conv, "total"}});
+    set_plain_output(values, group, *steps, params, index, {conv, "total"}, hooks);
     hooks.store("exact", group.root, group.buffer, params, index, {});
     return values;
   }

@@ -1,7 +1,7 @@
 // Matrix products: any contraction, with what is elementwise before and after it.
 //
-// Templates get the extents BATCH, M, N, K. Per operand X in {A, B}: X_DIRECT with X_PTR, X_OFFSET and the strides
-// X_SB, A_SM or B_SN, and X_SK, or else the hook $load_a($args, b, m, k) or $load_b($args, b, k, n); X_K_FAST when
+// Templates get the extents BATCH, M, N, K. Per operand X in {A, B}: the hook $load_a($args, b, m, k) or
+// $load_b($args, b, k, n); X_DIRECT with X_PTR, X_OFFSET and the strides X_SB, A_SM or B_SN, and X_SK; X_K_FAST when
 // neighbours along k are neighbours in memory; X_VECTOR when it is direct, of floats and of stride 1 along one axis;
 // X_ALIGNED, a condition under which four such neighbours can be loaded at once. $store($args, b, m, n, sum) finishes
 // an element. F32 when sums are floats; WORDS is the size of a sum in floats.
@@ -42,9 +42,9 @@ class Matmul final : public Family {
     set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
     operand(values, hooks, *axes, true);
     operand(values, hooks, *axes, false);
-    const auto at = place(*axes, axes->out_labels, hooks, "kerf_b", "kerf_m", "kerf_n", "");
-    hooks.store("store", group.root, group.buffer, {"kerf_b", "kerf_m", "kerf_n"},
-                index_in_root(*steps, graph[contract].shape, at, hooks), {{contract, "kerf_total"}});
+    const auto at = place(*axes, axes->out_labels, hooks, "b", "m", "n", "");
+    hooks.store("store", group.root, group.buffer, {"b", "m", "n"},
+                index_in_root(*steps, graph[contract].shape, at, hooks), {{contract, "total"}});
     return values;
   }
 
@@ -58,7 +58,6 @@ class Matmul final : public Family {
     bool k_fast = !labels.empty() && std::find(axes.k.begin(), axes.k.end(), labels.back()) != axes.k.end();
     bool vector = false;
     if (access) {
-      hooks.use_buffer(access->buffer);
       k_fast = access->sc.is_one();
       vector = access->sc.is_one() || access->sr.is_one();
       values.text[name + "_PTR"] = access->pointer;
@@ -66,12 +65,17 @@ class Matmul final : public Family {
       set_extent(values, name + "_SB", access->sb, hooks);
       set_extent(values, name + "_S" + own, access->sr, hooks);
       set_extent(values, name + "_SK", access->sc, hooks);
+      const DirectAccess element{access->buffer, access->pointer, access->dtype, access->offset, {}};
+      if (is_a)
+        hooks.element("load_a", element, {"b", "m", "k"}, {access->sb, access->sr, access->sc});
+      else
+        hooks.element("load_b", element, {"b", "k", "n"}, {access->sb, access->sc, access->sr});
     } else if (is_a) {
-      hooks.value("load_a", node, {"kerf_b", "kerf_m", "kerf_k"},
-                  codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "kerf_m", "", "kerf_k")));
+      hooks.value("load_a", node, {"b", "m", "k"},
+                  codegen::Index::of_axes(place(axes, labels, hooks, "b", "m", "", "k")));
     } else {
-      hooks.value("load_b", node, {"kerf_b", "kerf_k", "kerf_n"},
-                  codegen::Index::of_axes(place(axes, labels, hooks, "kerf_b", "", "kerf_n", "kerf_k")));
+      hooks.value("load_b", node, {"b", "k", "n"},
+                  codegen::Index::of_axes(place(axes, labels, hooks, "b", "", "n", "k")));
     }
     set_flag(values, name + "_K_FAST", k_fast);
     vector = vector && hooks.options().compute == DType::f32;

@@ -71,18 +71,18 @@ class Pool final : public Family {
     set_flag(values, "MAX", pool.op == ir::PoolOp::max);
     set_flag(values, "F32", hooks.options().compute == DType::f32);
     operand(values, hooks, x, planes, missing);
-    const std::vector<std::string> params{"kerf_p", "kerf_d", "kerf_h", "kerf_w"};
+    const std::vector<std::string> params{"p", "d", "h", "w"};
     const auto index = index_in_root(*steps, out, place(planes, missing, hooks), hooks);
-    hooks.store("store", group.root, group.buffer, params, index, {{id, "kerf_total"}});
-    set_plain_output(values, group, *steps, params, index, {id, "kerf_total"}, hooks);
+    hooks.store("store", group.root, group.buffer, params, index, {{id, "total"}});
+    set_plain_output(values, group, *steps, params, index, {id, "total"}, hooks);
     return values;
   }
 
  private:
-  /// Index of an element of plane kerf_p at kerf_d, kerf_h, kerf_w.
+  /// Index of an element of plane p at d, h, w.
   static std::vector<std::string> place(const Shape& planes, std::size_t missing, HookWriter& hooks) {
-    std::vector<std::string> at = unflatten("kerf_p", planes, hooks);
-    const std::vector<std::string> spatial{"kerf_d", "kerf_h", "kerf_w"};
+    std::vector<std::string> at = unflatten("p", planes, hooks);
+    const std::vector<std::string> spatial{"d", "h", "w"};
     at.insert(at.end(), spatial.begin() + static_cast<std::ptrdiff_t>(missing), spatial.end());
     return at;
   }
@@ -94,17 +94,18 @@ class Pool final : public Family {
     set_flag(values, "X_DIRECT", direct);
     set_flag(values, "X_FLOATS", direct && access->dtype == DType::f32);
     if (!direct) {
-      hooks.value("load_x", x, {"kerf_p", "kerf_d", "kerf_h", "kerf_w"},
-                  codegen::Index::of_axes(place(planes, missing, hooks)));
+      hooks.value("load_x", x, {"p", "d", "h", "w"}, codegen::Index::of_axes(place(planes, missing, hooks)));
       return;
     }
-    hooks.use_buffer(access->buffer);
     values.text["X_PTR"] = access->pointer;
     set_extent(values, "X_OFFSET", access->offset, hooks);
     set_extent(values, "X_SP", *stride, hooks);
-    for (std::size_t d = 0; d < kSpatial; ++d)
-      set_extent(values, std::string("X_S") + kAxis[d],
-                 d < missing ? Dim(0) : access->strides[planes.size() + d - missing], hooks);
+    std::vector<Dim> strides{*stride};
+    for (std::size_t d = 0; d < kSpatial; ++d) {
+      strides.push_back(d < missing ? Dim(0) : access->strides[planes.size() + d - missing]);
+      set_extent(values, std::string("X_S") + kAxis[d], strides.back(), hooks);
+    }
+    hooks.element("load_x", *access, {"p", "d", "h", "w"}, strides);
   }
 };
 
