@@ -1,140 +1,89 @@
 #include "propose/synth/calls.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/text.hpp"
 
 namespace kerf::synth {
 namespace {
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool starts_word(char c) { return in_word(c) && std::isdigit(static_cast<unsigned char>(c)) == 0; }
+using Tokens = std::vector<CToken>;
 
-/// Where the comment, string or number that begins at `at` ends; `at` when none does.
-std::size_t skip_opaque(std::string_view code, std::size_t at) {
-  const char c = code[at];
-  if (c == '/' && at + 1 < code.size() && code[at + 1] == '/') return std::min(code.find('\n', at), code.size());
-  if (c == '/' && at + 1 < code.size() && code[at + 1] == '*') {
-    const std::size_t end = code.find("*/", at + 2);
-    return end == std::string_view::npos ? code.size() : end + 2;
+bool is_identifier_token(const CToken& token) { return token.kind == CTokenKind::identifier; }
+
+bool is_member(const Tokens& tokens, std::size_t at) {
+  return at > 0 && (tokens[at - 1].is(".") || (at > 1 && tokens[at - 2].is("-") && tokens[at - 1].is(">")));
+}
+
+std::set<std::string> identifiers(const Tokens& tokens, std::size_t from, std::size_t to) {
+  std::set<std::string> words;
+  for (std::size_t t = from; t < to; ++t)
+    if (is_identifier_token(tokens[t]) && !is_member(tokens, t)) words.insert(tokens[t].text);
+  return words;
+}
+
+/// The token after the bracket that closes the one at `open`.
+std::size_t after_bracket(const Tokens& tokens, std::size_t open) {
+  int depth = 0;
+  for (std::size_t t = open; t < tokens.size(); ++t) {
+    if (tokens[t].kind != CTokenKind::punctuator) continue;
+    const char c = tokens[t].text[0];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == ']' || c == '}') && --depth == 0) return t + 1;
   }
-  if (c == '"') {
-    for (std::size_t i = at + 1; i < code.size(); ++i) {
-      if (code[i] == '\\')
-        ++i;
-      else if (code[i] == '"' || code[i] == '\n')
-        return i + 1;
-    }
-    return code.size();
-  }
-  if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-    std::size_t end = at;
-    while (end < code.size() && in_word(code[end])) ++end;
-    return end;
-  }
+  return tokens.size();
+}
+
+/// The token after the directive that begins at `at`.
+std::size_t after_directive(const Tokens& tokens, std::size_t at) {
+  do ++at;
+  while (at < tokens.size() && !tokens[at].first);
   return at;
 }
 
-/// Calls `take(position, word)` for every identifier.
-template <class Take>
-void each_identifier(std::string_view code, const Take& take) {
-  for (std::size_t i = 0; i < code.size();) {
-    if (const std::size_t end = skip_opaque(code, i); end != i) {
-      i = end;
-    } else if (starts_word(code[i])) {
-      std::size_t last = i;
-      while (last < code.size() && in_word(code[last])) ++last;
-      take(i, code.substr(i, last - i));
-      i = last;
-    } else {
-      ++i;
-    }
-  }
+bool defines_macro(const Tokens& tokens, std::size_t at) {
+  return starts_directive(tokens[at]) && at + 2 < tokens.size() && tokens[at + 1].is("define");
 }
 
-bool is_member(std::string_view code, std::size_t at) {
-  return at > 0 && (code[at - 1] == '.' || (at > 1 && code[at - 2] == '-' && code[at - 1] == '>'));
-}
-
-/// The position after the bracket that closes the one at `open`.
-std::size_t after_bracket(std::string_view code, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < code.size();) {
-    if (const std::size_t end = skip_opaque(code, i); end != i) {
-      i = end;
-      continue;
-    }
-    if (code[i] == '(' || code[i] == '[' || code[i] == '{') ++depth;
-    if (code[i] == ')' || code[i] == ']' || code[i] == '}')
-      if (--depth == 0) return i + 1;
-    ++i;
-  }
-  return code.size();
-}
-
-/// The function whose parentheses open right before `at`, past template arguments.
-std::string called_before(std::string_view code, std::size_t at) {
-  const auto back = [&] {
-    while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1])) != 0) --at;
-  };
-  back();
-  if (at == 0 || code[at - 1] != '(') return {};
-  --at;
-  back();
-  if (at > 0 && code[at - 1] == '>') {
+/// The function whose parentheses open right before token `at`, past template arguments.
+std::string called_before(const Tokens& tokens, std::size_t at) {
+  if (at < 2 || !tokens[at - 1].is("(")) return {};
+  at -= 2;
+  if (tokens[at].is(">")) {
     int depth = 0;
-    do {
-      --at;
-      depth += (code[at] == '>') - (code[at] == '<');
-    } while (at > 0 && depth > 0);
-    back();
+    for (; at > 0; --at) {
+      depth += tokens[at].is(">") - tokens[at].is("<");
+      if (depth == 0) break;
+    }
+    if (at > 0) --at;
   }
-  std::size_t begin = at;
-  while (begin > 0 && in_word(code[begin - 1])) --begin;
-  return std::string(code.substr(begin, at - begin));
-}
-
-/// The text of a macro's definition from `at` on, with its continued lines.
-std::size_t end_of_directive(std::string_view code, std::size_t at) {
-  for (std::size_t i = at; i < code.size(); ++i)
-    if (code[i] == '\n' && (i == 0 || code[i - 1] != '\\')) return i;
-  return code.size();
+  return is_identifier_token(tokens[at]) ? tokens[at].text : std::string();
 }
 
 }  // namespace
 
 std::set<std::string> identifiers(std::string_view code) {
-  std::set<std::string> words;
-  each_identifier(code, [&](std::size_t at, std::string_view word) {
-    if (!is_member(code, at)) words.emplace(word);
-  });
-  return words;
+  const Tokens tokens = lex_c(code);
+  return identifiers(tokens, 0, tokens.size());
 }
 
 std::vector<std::set<std::string>> identifiers_by_function(std::string_view code) {
+  const Tokens tokens = lex_c(code);
   std::vector<std::set<std::string>> functions;
   std::vector<std::pair<std::string, std::set<std::string>>> macros;
   std::size_t begin = 0;
-  for (std::size_t i = 0; i < code.size();) {
-    if (const std::size_t end = skip_opaque(code, i); end != i) {
-      i = end;
-    } else if (code[i] == '#') {
-      const std::size_t end = end_of_directive(code, i);
-      std::string_view line = code.substr(i, end - i);
-      if (line.starts_with("#define ")) {
-        line.remove_prefix(8);
-        const auto last = std::find_if_not(line.begin(), line.end(), in_word);
-        macros.emplace_back(std::string(line.begin(), last), identifiers(line));
-      }
-      begin = i = end;
-    } else if (code[i] == '{') {
-      i = after_bracket(code, i);
-      functions.push_back(identifiers(code.substr(begin, i - begin)));
-      begin = i;
+  for (std::size_t t = 0; t < tokens.size();) {
+    if (starts_directive(tokens[t])) {
+      const std::size_t end = after_directive(tokens, t);
+      if (defines_macro(tokens, t)) macros.emplace_back(tokens[t + 2].text, identifiers(tokens, t + 2, end));
+      begin = t = end;
+    } else if (tokens[t].is("{")) {
+      t = after_bracket(tokens, t);
+      functions.push_back(identifiers(tokens, begin, t));
+      begin = t;
     } else {
-      if (code[i] == ';') begin = i + 1;
-      ++i;
+      if (tokens[t].is(";")) begin = t + 1;
+      ++t;
     }
   }
   for (auto& words : functions)
@@ -174,43 +123,35 @@ std::string wrapped(std::string_view code) {
 std::string with_identifier(std::string_view code, std::string_view from, std::string_view to) {
   std::string result;
   std::size_t copied = 0;
-  each_identifier(code, [&](std::size_t at, std::string_view word) {
-    if (word != from) return;
-    result += code.substr(copied, at - copied);
+  for (const CToken& token : lex_c(code)) {
+    if (!is_identifier_token(token) || token.text != from) continue;
+    result += code.substr(copied, token.begin - copied);
     result += to;
-    copied = at + word.size();
-  });
+    copied = token.end;
+  }
   return result += code.substr(copied);
 }
 
 CallResolver::CallResolver(std::string code, std::vector<BufferParameter> buffers,
                            std::vector<ShortenedFunction> shortened)
-    : code_(std::move(code)), buffers_(std::move(buffers)), shortened_(std::move(shortened)) {
+    : code_(std::move(code)), tokens_(lex_c(code_)), buffers_(std::move(buffers)), shortened_(std::move(shortened)) {
   find_definitions();
 }
 
 void CallResolver::find_definitions() {
-  const std::string_view code = code_;
-  const auto define = [&](std::string name, std::string_view body) {
-    Definition definition{std::move(name), {}, identifiers(body)};
+  const auto define = [&](std::string name, std::size_t from, std::size_t to) {
+    Definition definition{std::move(name), {}, identifiers(tokens_, from, to)};
     for (std::size_t b = 0; b < buffers_.size(); ++b)
       if (definition.uses.contains(buffers_[b].name)) definition.needs.insert(b);
     definitions_.push_back(std::move(definition));
   };
-  each_identifier(code, [&](std::size_t at, std::string_view word) {
-    if (word == "define" && at > 0 && code[at - 1] == '#') {
-      std::size_t begin = at + word.size();
-      while (begin < code.size() && code[begin] == ' ') ++begin;
-      std::size_t end = begin;
-      while (end < code.size() && in_word(code[end])) ++end;
-      define(std::string(code.substr(begin, end - begin)), code.substr(end, end_of_directive(code, end) - end));
-    }
-    if (word != kParametersMark) return;
-    const std::size_t open = code.rfind('(', at);
-    const std::size_t body = code.find_first_not_of(" \n", after_bracket(code, open));
-    if (body == std::string_view::npos || code[body] != '{') return;  // declared only
-    define(called_before(code, at), code.substr(body, after_bracket(code, body) - body));
-  });
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    if (defines_macro(tokens_, t)) define(tokens_[t + 2].text, t + 3, after_directive(tokens_, t));
+    if (t == 0 || !tokens_[t].is(kParametersMark)) continue;
+    const std::size_t body = after_bracket(tokens_, t - 1);
+    if (body < tokens_.size() && tokens_[body].is("{"))  // else it is declared only
+      define(called_before(tokens_, t), body, after_bracket(tokens_, body));
+  }
   for (bool grown = true; grown;) {
     grown = false;
     for (Definition& user : definitions_)
@@ -243,74 +184,63 @@ std::string CallResolver::list_for(const std::string& function, bool declaration
   return join(parts, ", ");
 }
 
-/// Copies the call whose parentheses open at `open` without what its function no longer takes; gives its end.
-std::size_t CallResolver::rewrite_call(std::string_view text, std::size_t open, const std::string& function,
-                                       std::string& result) const {
-  const auto shortened = std::find_if(shortened_.begin(), shortened_.end(),
-                                      [&](const ShortenedFunction& f) { return f.name == function; });
-  const std::size_t end = after_bracket(text, open);
-  std::vector<std::string> arguments;
-  std::size_t begin = open + 1;
-  for (std::size_t i = begin; i < end;) {
-    if (const std::size_t after = skip_opaque(text, i); after != i) {
-      i = after;
-    } else if (text[i] == '(' || text[i] == '[' || text[i] == '{') {
-      i = after_bracket(text, i);
-    } else {
-      if (text[i] == ',' || i + 1 == end) {
-        arguments.push_back(rewritten(text.substr(begin, i - begin)));
-        begin = i + 1;
-      }
-      ++i;
-    }
-  }
-  result += '(';
-  bool first = true;
-  for (std::size_t a = 0; a < arguments.size(); ++a) {
-    const bool kept = a == 0 || a > shortened->kept.size() || shortened->kept[a - 1];
-    std::string argument = a == 0 ? list_for(function, false) : arguments[a];
-    if (!kept || (a == 0 && argument.empty())) continue;
-    if (!first) result += ',';
-    result += first ? std::string(trim(argument)) : argument;
-    first = false;
-  }
-  result += ')';
-  return end;
+const ShortenedFunction* CallResolver::shortened(const std::string& name) const {
+  for (const ShortenedFunction& function : shortened_)
+    if (function.name == name) return &function;
+  return nullptr;
 }
 
-std::string CallResolver::rewritten(std::string_view text) const {
-  std::string result;
-  for (std::size_t i = 0; i < text.size();) {
-    if (const std::size_t end = skip_opaque(text, i); end != i) {
-      result += text.substr(i, end - i);
-      i = end;
-      continue;
-    }
-    if (!starts_word(text[i])) {
-      result += text[i++];
-      continue;
-    }
-    std::size_t last = i;
-    while (last < text.size() && in_word(text[last])) ++last;
-    const std::string word(text.substr(i, last - i));
-    if (word == kParametersMark || word == kArgumentsMark) {
-      const std::string list = list_for(called_before(text, i), word == kParametersMark);
-      result += list;
-      i = last;
-      if (list.empty() && i < text.size() && text[i] == ',')
-        i = std::min(text.find_first_not_of(" \n", i + 1), text.size());
-      continue;
-    }
-    const bool shortened =
-        std::any_of(shortened_.begin(), shortened_.end(), [&](const auto& f) { return f.name == word; });
-    result += word;
-    i = last;
-    if (shortened && text.substr(last, 1 + kArgumentsMark.size()) == "(" + std::string(kArgumentsMark))
-      i = rewrite_call(text, last, word, result);
+/// The arguments of the call whose parentheses open at token `open`, without those its function does not take.
+std::string CallResolver::arguments(const ShortenedFunction& function, std::size_t open) const {
+  const std::size_t end = after_bracket(tokens_, open) - 1;
+  std::vector<std::string> kept;
+  if (std::string buffers = list_for(function.name, false); !buffers.empty()) kept.push_back(std::move(buffers));
+  std::size_t number = 0, begin = open + 3;  // after the mark and its comma
+  for (std::size_t t = begin; t < end;) {
+    const char c = tokens_[t].kind == CTokenKind::punctuator ? tokens_[t].text[0] : ' ';
+    t = c == '(' || c == '[' || c == '{' ? after_bracket(tokens_, t) : t + 1;
+    const bool ends = t == end || tokens_[t].is(",");
+    if (!ends) continue;
+    if (number >= function.kept.size() || function.kept[number]) kept.push_back(rewritten(begin, t));
+    ++number;
+    begin = ++t;
   }
+  return join(kept, ", ");
+}
+
+/// The text of the tokens `from` to `to`, with what stands between them.
+std::string CallResolver::rewritten(std::size_t from, std::size_t to) const {
+  std::string result;
+  if (from >= to) return result;
+  std::size_t copied = tokens_[from].begin;
+  const auto copy_to = [&](std::size_t byte) {
+    result += std::string_view(code_).substr(copied, byte - copied);
+    copied = byte;
+  };
+  for (std::size_t t = from; t < to; ++t) {
+    const CToken& token = tokens_[t];
+    if (token.is(kParametersMark) || token.is(kArgumentsMark)) {
+      copy_to(token.begin);
+      const std::string list = list_for(called_before(tokens_, t), token.is(kParametersMark));
+      result += list;
+      copied = token.end;
+      if (list.empty() && t + 2 < tokens_.size() && tokens_[t + 1].is(",")) copied = tokens_[++t + 1].begin;
+      continue;
+    }
+    const ShortenedFunction* function = shortened(token.text);
+    if (function == nullptr || t + 2 >= to || !tokens_[t + 1].is("(") || !tokens_[t + 2].is(kArgumentsMark)) continue;
+    copy_to(tokens_[t + 1].end);
+    result += arguments(*function, t + 1);
+    t = after_bracket(tokens_, t + 1) - 1;
+    copied = tokens_[t].begin;
+  }
+  copy_to(tokens_[to - 1].end);
   return result;
 }
 
-std::string CallResolver::resolved() const { return rewritten(code_); }
+std::string CallResolver::resolved() const {
+  if (tokens_.empty()) return code_;
+  return code_.substr(0, tokens_.front().begin) + rewritten(0, tokens_.size()) + code_.substr(tokens_.back().end);
+}
 
 }  // namespace kerf::synth

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/c_lexer.hpp"
+
 namespace kerf::synth {
 
 /// Stand for the buffers in the parameters of a function and in the arguments of a call, until it is known which of
@@ -42,12 +44,13 @@ class CallResolver {
     std::set<std::string> uses;  ///< words of its body
   };
   void find_definitions();
-  std::string rewritten(std::string_view text) const;
-  std::size_t rewrite_call(std::string_view text, std::size_t open, const std::string& function,
-                           std::string& result) const;
+  const ShortenedFunction* shortened(const std::string& name) const;  ///< null: its calls keep all arguments
+  std::string arguments(const ShortenedFunction& function, std::size_t open) const;
+  std::string rewritten(std::size_t from, std::size_t to) const;
   std::string list_for(const std::string& function, bool declarations) const;
 
   std::string code_;
+  std::vector<CToken> tokens_;
   std::vector<BufferParameter> buffers_;
   std::vector<ShortenedFunction> shortened_;
   std::vector<Definition> definitions_;
