@@ -27,6 +27,7 @@ Result<PairedOutcome> Judge::compare(const PairedKernel& ours, const PairedKerne
     if (paired && std::holds_alternative<Speedup>(*paired)) {
       const Speedup& speedup = std::get<Speedup>(*paired);
       estimates.push_back({shapes_[s].weight, speedup.ratio, speedup.low, speedup.high});
+      result->shapes.push_back({shapes_[s].name, shapes_[s].weight, speedup});
       continue;
     }
     if (paired)

@@ -303,7 +303,8 @@ class Player {
     static constexpr double kLevel[] = {0.7, 1.6, 4.2, 7.9};
     const double block = 1 - 0.06 * std::abs(std::log2(known.block / 128.0));
     const double unroll = 1 - 0.09 * std::abs(std::log2(known.unroll / 4.0));
-    const double speedup = kLevel[known.level] * block * unroll * bonus * std::exp(0.02 * rng_.normal());
+    const double speedup =
+        options_.speed * kLevel[known.level] * block * unroll * bonus * std::exp(0.02 * rng_.normal());
     Measurement measurement;
     measurement.speedup = {"naive", speedup, speedup * 0.97, speedup * 1.028};
     const auto shape = [&](const char* name, double weight, double naive_us, double floor_us, double favour) {

@@ -16,6 +16,7 @@ struct FixtureOptions {
   std::uint64_t seed = 17;
   bool finished = true;
   bool peaks = true;  ///< the device was calibrated
+  double speed = 1;   ///< every speedup is multiplied by this: 0.09 makes the winner slower than naive
 };
 
 /// The task that its kernels solve: RMS norm with two timed shape sets and one odd one.

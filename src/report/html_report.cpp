@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "report/fill_in.hpp"
+#include "run/standing.hpp"
 
 namespace kerf::report {
 
@@ -62,19 +63,20 @@ std::string policy_hash(std::string_view text) {
   return encoded;
 }
 
+/// Every script of the page in the order of the list in CMakeLists.txt.
 std::string script() {
   std::string text = "(() => {\n'use strict';\n";
-  for (const char* name : {"dom.js", "code.js", "detail.js", "summary.js", "progress.js", "archive.js", "lineage.js",
-                           "outcomes.js", "roofline.js", "tunables.js", "environment.js", "main.js"})
-    text += file(name);
+  for (const auto& [name, content] : embedded_files())
+    if (name.ends_with(".js")) text += content;
   return text + "})();\n";
 }
 
 std::string summary(const RunView& run) {
   if (run.best == 0) return fmt::format("{} steps; nothing was measured yet.", run.steps.size());
   const Measurement* measurement = measurement_of(run.step(run.best));
-  return fmt::format("Step {} is {:.3g} times as fast as {} after {} steps.", run.best, speedup_of(run.step(run.best)),
-                     measurement == nullptr ? "" : measurement->speedup.vs, run.steps.size());
+  if (measurement == nullptr) return fmt::format("{} steps; nothing was timed.", run.steps.size());
+  return fmt::format("Step {} is {}: {:.3g} times as fast, after {} steps.", run.best,
+                     standing_text(measurement->speedup), measurement->speedup.ratio, run.steps.size());
 }
 
 }  // namespace

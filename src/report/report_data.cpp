@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/line_diff.hpp"
+#include "run/standing.hpp"
 
 namespace kerf::report {
 namespace {
@@ -30,6 +31,8 @@ Json shape_json(const ShapeMeasurement& shape) {
   Json json = {{"shape", shape.shape}, {"weight", number(shape.weight)}, {"time", time_json(shape.time)}};
   json["baselines"] = Json::object();
   for (const auto& [name, time] : shape.baselines) json["baselines"][name] = time_json(time);
+  json["speedups"] = Json::object();
+  for (const auto& [name, speedup] : shape.speedups) json["speedups"][name] = number(speedup.ratio);
   if (shape.speed_of_light)
     json["light"] = {{"fraction", number(shape.speed_of_light->fraction)},
                      {"floor_us", number(shape.speed_of_light->floor_us)},
@@ -75,7 +78,8 @@ Json step_json(const Step& step) {
       json["speedup"] = {{"vs", speedup.vs},
                          {"ratio", number(speedup.ratio)},
                          {"low", number(speedup.low)},
-                         {"high", number(speedup.high)}};
+                         {"high", number(speedup.high)},
+                         {"standing", standing_name(standing_of(speedup))}};
     json["shapes"] = Json::array();
     for (const auto& shape : measurement->shapes) json["shapes"].push_back(shape_json(shape));
     return json;

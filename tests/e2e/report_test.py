@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The report page in a real browser: report_test.py KERF MAKE_RUN [SCREENSHOT_FOLDER]. Exit 77 (skipped) without Chromium."""
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from chromium import Chromium  # noqa: E402
 
+ROOM = pathlib.Path(__file__).resolve().parents[2] / "src/report"
 KERF, MAKE_RUN = sys.argv[1:3]
 SHOTS = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
 DATA = "JSON.parse(document.getElementById('data').textContent)"
@@ -135,6 +137,29 @@ class Report(unittest.TestCase):
         b.js("fetch('https://example.invalid/x').then(() => 'sent', () => 'refused')")
         blocked = [p for p in b.problems if "Content Security Policy" in p]
         self.assertTrue(blocked, b.problems)
+
+    def test_a_winner_slower_than_the_baseline_is_not_called_faster(self):
+        with tempfile.TemporaryDirectory() as folder:
+            b = self.browse(page=make_report(folder, "cpu", "60", "3", "slow"))
+            self.check_clean(b)
+            summary = b.js("document.getElementById('summary').textContent")
+            self.assertIn("Slower than naive", summary)
+            self.assertIn("No kernel of this run is faster than naive", summary)
+            self.assertNotIn("Faster than", summary)
+            self.assertNotIn("The winner", summary)
+            if SHOTS:
+                b.screenshot(SHOTS / "slow.png")
+        b = self.browse()
+        self.assertIn("Faster than naive", b.js("document.getElementById('summary').textContent"))
+        self.assertFalse(b.js("!!document.getElementById('not-faster')"))
+
+    def test_every_panel_of_the_list_is_on_the_page(self):
+        listed = re.search(r"set\(PANELS ([^)]*)\)", (ROOM / "CMakeLists.txt").read_text()).group(1).split()
+        files = {f.name for f in (ROOM / "page").glob("*.js")} - {"dom.js", "code.js", "detail.js", "main.js"}
+        self.assertEqual(set(listed), files)
+        page = self.page.read_text()
+        for panel in listed:
+            self.assertIn(f"panels.push({panel.removesuffix('.js')}Section)", page)
 
     def test_a_small_unfinished_run_has_a_page_too(self):
         with tempfile.TemporaryDirectory() as folder:

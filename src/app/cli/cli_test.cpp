@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/samples.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
 
@@ -95,6 +96,61 @@ TEST(Eval, RejectsAKernelWithABadHeaderAsData) {
   EXPECT_EQ(ran.code, kJudged) << ran.err;
   EXPECT_HAS(ran.out, "\"outcome\":\"rejected\",\"gate\":\"parse\"");
   EXPECT_HAS(ran.out, "did you mean 'launch'?");
+}
+
+TEST(CommandLine, CarriesTheSamplesWithIt) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "kerf_samples";
+  std::filesystem::remove_all(folder);
+  const auto listed = kerf({"tasks"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_HAS(listed.out, "sample:softmax");
+  EXPECT_HAS(listed.out, "sample:cpp_reference/box_filter");
+  EXPECT_EQ(kerf({"tasks", "--write", folder.string()}).code, 0);
+  EXPECT_EQ(read_file(folder / "softmax.toml").value(), read_file(task("softmax")).value());
+  EXPECT_EQ(kerf({"tasks", "--write", folder.string()}).code, 0) << "again is fine";
+  ASSERT_TRUE(write_file_atomic(folder / "softmax.toml", "mine"));
+  EXPECT_HAS(kerf({"tasks", "--write", folder.string()}).err, "softmax.toml exists and differs");
+  EXPECT_EQ(read_file(folder / "softmax.toml").value(), "mine");
+  std::filesystem::remove_all(folder);
+  EXPECT_HAS(kerf({"check", "sample:softmx"}).err, "did you mean 'softmax'?");
+}
+
+TEST(CommandLine, EveryFileOfTheSamplesIsInside) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(KERF_SOURCE_DIR) + "/tasks")) {
+    if (entry.path().extension() != ".toml") continue;
+    const auto name = std::filesystem::relative(entry.path(), std::string(KERF_SOURCE_DIR) + "/tasks");
+    const auto text = read_sample((name.parent_path() / name.stem()).string());
+    ASSERT_TRUE(text) << name << ": " << text.error().message;
+    EXPECT_EQ(text->task.id, read_task(entry.path()).value().task.id) << name;
+  }
+}
+
+TEST(CommandLine, WritesATaskToStartFrom) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "kerf_new_task.toml";
+  std::filesystem::remove(file);
+  EXPECT_EQ(kerf({"new", file.string()}).code, 0);
+  const auto made = read_task(file);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->task.name, "kerf_new_task");
+  EXPECT_HAS(kerf({"new", file.string()}).err, "exists; choose another name");
+  EXPECT_EQ(kerf({"new", "a b"}).code, kMisuse);
+  std::filesystem::remove(file);
+}
+
+TEST(CommandLine, ListsItsSettings) {
+  EXPECT_HAS(kerf({"settings"}).out, "search.patience");
+  EXPECT_HAS(kerf({"settings", "--json"}).out, "\"name\":\"measure.max_rounds\",\"default\":60");
+}
+
+TEST(Eval, StrictFailsForAKernelThatDoesNotPass) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "kerf_cli_strict.cpp";
+  ASSERT_TRUE(write_file_atomic(path, "/* kerf\nlunch: k<<<1, 1>>>(x, y)\n*/\n"));
+  const auto ran = kerf({"eval", task("gelu"), path.string(), "--json", "--strict"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_HAS(ran.out, "\"outcome\":\"rejected\"");
+  EXPECT_HAS(ran.err, "kerf_cli_strict.cpp does not pass (rejected)");
+  EXPECT_EQ(kerf({"eval", task("gelu"), path.string(), "--at-least", "2"}).code, kMisuse);
+  std::filesystem::remove(path);
 }
 
 TEST(CommandLine, TakesOptionsOfTheProgramBeforeTheCommand) {

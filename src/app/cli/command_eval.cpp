@@ -6,6 +6,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/kernel_file.hpp"
+#include "app/cli/run_text.hpp"
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -178,6 +179,24 @@ void show_all(const std::vector<Job>& jobs, Console& console) {
   console.out << std::flush;
 }
 
+/// With --strict: what is wrong with each kernel, one line each.
+Status check_strict(const std::vector<Job>& jobs, const EvalOptions& options) {
+  std::vector<std::string> complaints;
+  for (const Job& job : jobs) {
+    const std::string name = printable(job.candidate.name);
+    const auto* measurement = std::get_if<Measurement>(&job.result->outcome);
+    if (measurement == nullptr) {
+      complaints.push_back(fmt::format("{} does not pass ({})", name, outcome_words(job.result->outcome)));
+    } else if (options.at_least > 0 && !(measurement->speedup.low >= options.at_least)) {
+      complaints.push_back(fmt::format("{} is {} over {}, not at least {}x beyond the noise", name,
+                                       format_speedup(measurement->speedup), printable(measurement->speedup.vs),
+                                       options.at_least));
+    }
+  }
+  if (complaints.empty()) return {};
+  return fail(Errc::tool_failed, join(complaints, "; "));  // exit code 1
+}
+
 }  // namespace
 
 Status eval(const EvalOptions& options, const Environment& environment, Console& console) {
@@ -185,6 +204,8 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
     KERF_TRY_VOID(check_target_name(options.target));
   }
   KERF_TRY(const Task task, load_checked_task(options.task));
+  if (options.at_least > 0 && (!options.strict || options.verify_only))
+    return fail(Errc::invalid_input, "--at-least goes with --strict and needs timing; see kerf eval --help");
   KERF_TRY(const Settings settings, parse_settings(options.set));
   JudgeOptions judge_options;
   judge_options.seed = options.seed ? *options.seed : fresh_seed();
@@ -219,7 +240,7 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
     KERF_TRY_VOID(judge_target(target, mine, session));
   }
   if (!options.json) show_all(jobs, console);
-  return {};
+  return options.strict ? check_strict(jobs, options) : Status{};
 }
 
 }  // namespace kerf::cli

@@ -12,6 +12,7 @@
 #include "run/run_config.hpp"
 #include "run/run_task.hpp"
 #include "run/settings.hpp"
+#include "run/standing.hpp"
 #include "run/target_session.hpp"
 #include "store/find_run.hpp"
 
@@ -44,20 +45,27 @@ Status write_proof(const ProveOptions& options, Console& console) {
   std::error_code error;
   if (std::filesystem::exists(out, error) && !std::filesystem::exists(out / files.back().path, error))
     return fail(Errc::invalid_input,
-                fmt::format("{} exists and is no proof bundle; choose another place with --out", out.string()));
+                fmt::format("{} exists and is not a proof bundle; choose another place with --out", out.string()));
   std::filesystem::remove_all(out, error);  // an older bundle: a file left over would not be in the manifest
   for (const auto& file : files) KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
+  const Speedup& speedup = measurement_of(run.step(chosen.step))->speedup;
   if (options.json) {
-    nlohmann::ordered_json json = {
-        {"schema", 1}, {"proof", exporting::proof_id(files)}, {"folder", out.string()}, {"step", chosen.step}};
+    nlohmann::ordered_json json = {{"schema", 1},
+                                   {"proof", exporting::proof_id(files)},
+                                   {"folder", out.string()},
+                                   {"step", chosen.step},
+                                   {"standing", standing_name(standing_of(speedup))}};
     console.out << json.dump() << std::endl;
     return {};
   }
-  console.out << fmt::format("{}\nproof {} of step {}: {} over {}\ncheck it again: kerf prove --check {}\n",
-                             out.string(), exporting::proof_id(files).substr(0, 16), chosen.step,
-                             format_speedup(measurement_of(run.step(chosen.step))->speedup),
-                             measurement_of(run.step(chosen.step))->speedup.vs, out.string())
-              << std::flush;
+  console.out << fmt::format("{}\nproof {} of step {}: {} over {}\n", out.string(),
+                             exporting::proof_id(files).substr(0, 16), chosen.step, format_speedup(speedup),
+                             speedup.vs);
+  if (standing_of(speedup) != Standing::faster)
+    console.out << paint(
+        fmt::format("it shows that the kernel is right, not that it is fast: it is {}\n", standing_text(speedup)),
+        Colour::yellow, console.out_style);
+  console.out << fmt::format("check it again: kerf prove --check {}\n", out.string()) << std::flush;
   return {};
 }
 
@@ -105,6 +113,8 @@ std::string verdict_words(const exporting::Comparison& comparison, const Evaluat
   if (!comparison.as_fast)
     return fmt::format("the claim does not hold: {} was claimed, {} was found", format_speedup(comparison.claimed),
                        format_speedup(comparison.found));
+  if (standing_of(comparison.found) != Standing::faster)
+    return fmt::format("the claim holds: the kernel is right, and {}", standing_text(comparison.found));
   return "the claim holds";
 }
 
@@ -125,6 +135,7 @@ Status check_proof(const ProveOptions& options, const Environment& environment, 
                                    {"right", comparison.right},
                                    {"same_device", comparison.same_device},
                                    {"as_fast", comparison.as_fast},
+                                   {"standing", standing_name(standing_of(comparison.found))},
                                    {"verdict", words},
                                    {"remarks", comparison.remarks}};
     json["claimed"] = nlohmann::ordered_json::parse(to_json(proof.evaluation));
@@ -138,7 +149,10 @@ Status check_proof(const ProveOptions& options, const Environment& environment, 
                                printable(comparison.claimed.vs), format_speedup(comparison.found));
     for (const auto& remark : comparison.remarks)
       console.out << paint("note: " + printable(remark), Colour::dim, style) << "\n";
-    if (comparison.holds()) console.out << paint(words, Colour::green, style) << "\n";
+    if (comparison.holds())
+      console.out << paint(words, standing_of(comparison.found) == Standing::faster ? Colour::green : Colour::yellow,
+                           style)
+                  << "\n";
     console.out << std::flush;
   }
   if (!comparison.holds()) return fail(Errc::invalid_input, words);

@@ -5,6 +5,7 @@
 
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
+#include "run/standing.hpp"
 #include "store/find_run.hpp"
 
 namespace kerf::cli {
@@ -25,7 +26,8 @@ Json brief(const Step& step) {
     json["speedup"] = {{"vs", measurement->speedup.vs},
                        {"ratio", number(measurement->speedup.ratio)},
                        {"low", number(measurement->speedup.low)},
-                       {"high", number(measurement->speedup.high)}};
+                       {"high", number(measurement->speedup.high)},
+                       {"standing", standing_name(standing_of(measurement->speedup))}};
   }
   return json;
 }
@@ -68,6 +70,10 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
   if (options.source) {
     KERF_TRY(const auto number, find_step(run, options.step.empty() ? "best" : options.step));
     console.out << run.step(number).source << std::flush;
+    return {};
+  }
+  if (options.csv) {
+    console.out << steps_csv(run) << std::flush;
     return {};
   }
   if (options.json) {

@@ -4,19 +4,13 @@
 #include <filesystem>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/samples.hpp"
 #include "task/task.hpp"
 
 namespace kerf::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// tasks/ here, or in the source tree that this program was built in (build/<preset>/kerf).
-fs::path default_folder(const Environment& environment) {
-  std::error_code error;
-  if (fs::is_directory("tasks", error)) return "tasks";
-  return environment.self.parent_path().parent_path().parent_path() / "tasks";
-}
 
 Result<std::vector<fs::path>> task_files(const fs::path& folder) {
   constexpr std::size_t kMaxFiles = 10000;
@@ -33,25 +27,41 @@ Result<std::vector<fs::path>> task_files(const fs::path& folder) {
   return files;
 }
 
-}  // namespace
+std::vector<Cell> task_row(const std::string& where, const std::string& name, const Result<Task>& task) {
+  if (task) return {{task->name, Colour::bold}, {printable(where)}, {printable(task->description)}};
+  return {{name, Colour::red}, {printable(where)}, {printable(task.error().message), Colour::red}};
+}
 
-Status tasks(const TasksOptions& options, const Environment& environment, Console& console) {
-  const fs::path folder = options.folder.empty() ? default_folder(environment) : fs::path(options.folder);
+Status add_folder(const fs::path& folder, std::vector<std::vector<Cell>>& rows) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     return fail(Errc::not_found, fmt::format("there is no folder '{}'; give one: kerf tasks FOLDER", folder.string()));
   KERF_TRY(const auto files, task_files(folder));
   if (files.empty()) return fail(Errc::not_found, fmt::format("no task files (*.toml) in {}", folder.string()));
-  std::vector<std::vector<Cell>> rows{{{"task"}, {"file"}, {"what it computes"}}};
-  for (const auto& file : files) {
-    const auto task = load_task(file);
-    if (task)
-      rows.push_back({{task->name, Colour::bold}, {printable(file.string())}, {printable(task->description)}});
-    else
-      rows.push_back({{file.stem().string(), Colour::red},
-                      {printable(file.string())},
-                      {printable(task.error().message), Colour::red}});
+  for (const auto& file : files) rows.push_back(task_row(file.string(), file.stem().string(), load_task(file)));
+  return {};
+}
+
+}  // namespace
+
+Status tasks(const TasksOptions& options, const Environment&, Console& console) {
+  if (!options.write.empty()) {
+    KERF_TRY(const auto written, write_samples(options.write));
+    for (const auto& file : written) console.out << file.string() << "\n";
+    console.out << std::flush;
+    return {};
   }
+  std::vector<std::vector<Cell>> rows{{{"task"}, {"file"}, {"what it computes"}}};
+  std::error_code error;
+  if (!options.folder.empty() || fs::is_directory("tasks", error)) {
+    KERF_TRY_VOID(add_folder(options.folder.empty() ? "tasks" : options.folder, rows));
+  }
+  if (options.folder.empty())
+    for (const auto& name : sample_names()) {
+      const auto text = read_sample(name);
+      rows.push_back(task_row(std::string(kSamplePrefix) + name, name,
+                              text ? Result<Task>(text->task) : tl::unexpected<Error>(text.error())));
+    }
   console.out << table(rows, console.out_style) << std::flush;
   return {};
 }

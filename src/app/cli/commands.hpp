@@ -23,6 +23,8 @@ struct EvalOptions {
   bool json = false;
   bool no_cache = false;
   bool verify_only = false;
+  bool strict = false;  ///< a kernel that does not pass, or is not fast enough, is an error
+  double at_least = 0;  ///< with strict: the low end of the speedup's interval must reach this; 0: no demand
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
   int jobs = 0;                       ///< compilers side by side; 0: one per core
 };
@@ -45,6 +47,22 @@ struct OptimizeOptions {
 };
 Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console);
 
+struct CompareOptions {
+  std::string task;
+  std::string first, second;          ///< kernel files
+  std::string target, device, shape;  ///< "": as for eval
+  std::vector<std::string> set;       ///< tunables of either kernel, and settings
+  std::optional<std::uint64_t> seed;  ///< none: drawn afresh
+  int jobs = 0;
+  bool json = false;
+};
+Status compare(const CompareOptions& options, const Environment& environment, Console& console);
+
+struct NewOptions {
+  std::string name;  ///< of the task, or the file to write
+};
+Status new_task(const NewOptions& options, const Environment& environment, Console& console);
+
 struct CheckOptions {
   std::string task;
   bool json = false;
@@ -53,7 +71,8 @@ struct CheckOptions {
 Status check(const CheckOptions& options, const Environment& environment, Console& console);
 
 struct TasksOptions {
-  std::string folder;  ///< "": tasks/ here, or beside the build that this program is from
+  std::string folder;  ///< "": the samples, and tasks/ here when there is one
+  std::string write;   ///< write the samples into this folder instead
 };
 Status tasks(const TasksOptions& options, const Environment& environment, Console& console);
 

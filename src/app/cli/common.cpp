@@ -5,6 +5,7 @@
 #include <random>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/samples.hpp"
 #include "base/text.hpp"
 #include "task/task.hpp"
 
@@ -24,9 +25,12 @@ Result<Task> load_checked_task(const std::string& path) {
 
 Result<TaskText> read_checked_task(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error))
-    return fail(Errc::not_found, fmt::format("there is no task file '{}'; 'kerf tasks' lists the sample tasks", path));
-  KERF_TRY(TaskText text, read_task(path));
+  const bool sample = path.starts_with(kSamplePrefix);
+  if (!sample && !std::filesystem::exists(path, error))
+    return fail(Errc::not_found, fmt::format("there is no task file '{}'; 'kerf tasks' lists the sample tasks, 'kerf "
+                                             "new NAME' writes one to start from",
+                                             path));
+  KERF_TRY(TaskText text, sample ? read_sample(path.substr(kSamplePrefix.size())) : read_task(path));
   const Task& task = text.task;
   const auto check = [&](const std::string& target, const std::string& where) -> Status {
     if (auto status = check_target_name(target); !status)

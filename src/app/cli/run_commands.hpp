@@ -13,9 +13,16 @@ namespace kerf::cli {
 
 inline constexpr const char* kRunsFolder = "runs";  ///< where runs are, below the current folder
 
+struct RunsOptions {
+  std::string folder;  ///< "": runs/
+  bool json = false;
+};
+Status runs(const RunsOptions& options, const Environment& environment, Console& console);
+
 struct ShowOptions {
   std::string run;  ///< a run folder, or the beginning of a name in runs/
   bool json = false;
+  bool csv = false;     ///< the steps as a table for spreadsheets
   bool source = false;  ///< print a kernel instead of the summary
   std::string step;     ///< which one: a number, "best" or a kernel's id
   int top = 10;         ///< rows of the table of kernels

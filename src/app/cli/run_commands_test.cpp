@@ -76,6 +76,39 @@ TEST_F(RunCommands, ShowAsJsonHoldsTheBestEvaluation) {
   EXPECT_GE(json["archive"].size(), 4u);
 }
 
+TEST_F(RunCommands, ShowAsCsvHasALinePerStep) {
+  const auto csv = kerf({"show", folder_, "--csv"}).out;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 121);
+  EXPECT_EQ(csv.find("step,seconds,stage,"), 0u);
+  EXPECT_HAS(csv, "\n120,");
+  EXPECT_HAS(csv, "\"from a \"\"quoted\"\" & <b>bold</b> place\"");
+  EXPECT_HAS(csv, ",BLOCK=128 UNROLL=4,measured,,naive,");
+}
+
+TEST_F(RunCommands, RunsListsThem) {
+  const auto listed = kerf({"runs", root_.string()});
+  EXPECT_EQ(listed.code, 0);
+  EXPECT_HAS(listed.out, "rmsnorm");
+  EXPECT_HAS(listed.out, "finished");
+  const auto json = nlohmann::json::parse(kerf({"runs", root_.string(), "--json"}).out);
+  EXPECT_EQ(json["runs"][0]["best_step"], 120);
+  EXPECT_EQ(json["runs"][0]["best"]["standing"], "faster");
+  EXPECT_HAS(kerf({"runs", (root_ / "nothing").string()}).out, "no runs in");
+}
+
+TEST_F(RunCommands, AWinnerSlowerThanTheBaselineIsNotPresentedAsSuccess) {
+  const std::string slow = (root_ / "slow").string();
+  report::FixtureOptions options;
+  options.speed = 0.09;
+  ASSERT_TRUE(report::write_fixture_run(slow, options));
+  EXPECT_HAS(kerf({"show", slow}).out, "slower than naive");
+  EXPECT_EQ(nlohmann::json::parse(kerf({"show", slow, "--json"}).out)["best"]["speedup"]["standing"], "slower");
+  const auto proved = kerf({"prove", slow, "--out", (root_ / "slow_proof").string()});
+  EXPECT_HAS(proved.out, "not that it is fast: it is slower than naive");
+  EXPECT_EQ(kerf({"show", folder_}).out.find("slower than naive"), std::string::npos);
+  fs::remove_all(slow);
+}
+
 TEST_F(RunCommands, ExplainTellsTheSearchAndTheLineage) {
   const auto search = kerf({"explain", folder_});
   EXPECT_HAS(search.out, "Turning points");

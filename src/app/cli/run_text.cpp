@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "run/standing.hpp"
 
 namespace kerf::cli {
 
@@ -76,8 +77,14 @@ std::string best_text(const RunView& run, const Style& style) {
   text += fmt::format("step {}  {}  {}\n", step.number, printable(step.name), printable(tunables_text(step.tunables)));
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr) return text;
-  text += fmt::format("{} over {}\n", paint(format_speedup(measurement->speedup), Colour::green, style),
+  const bool faster = standing_of(measurement->speedup) == Standing::faster;
+  text += fmt::format("{} over {}",
+                      paint(format_speedup(measurement->speedup), faster ? Colour::green : Colour::yellow, style),
                       printable(measurement->speedup.vs));
+  text += faster
+              ? "\n"
+              : paint(fmt::format(": {}; 'kerf naive' prints the plain kernel\n", standing_text(measurement->speedup)),
+                      Colour::yellow, style);
   std::vector<std::vector<Cell>> rows{
       {{"shape"}, {"before", Colour::none, true}, {"after", Colour::none, true}, {"speedup"}, {"speed of light"}}};
   for (const auto& shape : measurement->shapes) {

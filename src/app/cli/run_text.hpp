@@ -23,6 +23,9 @@ std::string funnel_text(const RunView& run, const Style& style);
 std::string archive_text(const RunView& run, const Style& style);
 std::string top_text(const RunView& run, int top, const Style& style);
 
+/// Every step, one line each, with a line of headings.
+std::string steps_csv(const RunView& run);
+
 /// How the search went: operations, directions, turning points.
 std::string search_text(const RunView& run, const Style& style);
 /// One step: its outcome with the evidence, and how it came about from its first ancestor on.

@@ -17,6 +17,7 @@ function showCell(entry, box, button) {
 }
 
 function archiveSection() {
+  if (!data.cells.length) return;
   const [rows, columns, panels] = data.dimensions;
   const known = new Map(data.cells.map(entry => [entry.cell.join(), entry]));
   const values = data.cells.map(entry => Math.log(speed(entry.elites[0]))).filter(finite);
@@ -47,3 +48,5 @@ function archiveSection() {
   const winner = document.querySelector('.cell.winner');
   if (winner) winner.click();
 }
+
+panels.push(archiveSection);

@@ -70,7 +70,8 @@ function tipped(element, text) {
   return element;
 }
 
-const sections = [];
+const panels = [];    // functions, one per panel file
+const sections = [];  // id and title of what they added
 function section(id, title, lead, ...content) {
   sections.push([id, title]);
   const element = h('section', { id, 'aria-labelledby': id + '-title' }, h('h2', { id: id + '-title' }, title),

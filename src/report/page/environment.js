@@ -7,3 +7,5 @@ function environmentSection() {
   section('environment', 'Environment', 'What is needed to do it again.', h('div', { class: 'card' }, h('dl', { class: 'facts' }, facts.map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)])),
     h('div', { class: 'two' }, h('div', {}, block('Task file', data.task_source)), h('div', {}, block('Configuration', data.config), h('br'), block('Go on from here', commands)))));
 }
+
+panels.push(environmentSection);

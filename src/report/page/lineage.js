@@ -46,3 +46,5 @@ function lineageSection() {
   section('lineage', 'Lineage', 'How the winner came about, from its first ancestor on: what was changed, what that gained, and why it was kept.',
     h('div', { class: 'card' }, h('div', { class: 'tree' }, drawTree()), h('ol', { class: 'story' }, cards)));
 }
+
+panels.push(lineageSection);

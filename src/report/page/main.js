@@ -1,11 +1,5 @@
-summarySection();
-progressSection();
-if (data.cells.length) archiveSection();
-lineageSection();
-outcomesSection();
-rooflineSection();
-tunablesSection();
-environmentSection();
+// The panels in the order of the list in CMakeLists.txt; each adds its section, or none when there is nothing to show.
+for (const show of panels) show();
 document.getElementById('nav').append(...sections.map(([id, title]) => h('a', { href: '#' + id }, title)));
 
 document.getElementById('theme').addEventListener('click', () => {

@@ -20,3 +20,5 @@ function outcomesSection() {
     h('div', { class: 'card' }, h('div', { class: 'funnel' }, data.funnel.map(bar)),
       h('div', { class: 'two' }, tallyTable(data.operations, 'By operation', false), data.directions.length ? tallyTable(data.directions, 'By direction asked for', true) : ''), h('p', { class: 'note' }, note)));
 }
+
+panels.push(outcomesSection);

@@ -98,3 +98,5 @@ function progressSection() {
     h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'Best so far'), h('div', { class: 'switch' }, choice('by evaluation', false), choice('by time', true))), box,
       h('div', { class: 'legend' }, mark('line', 'best so far'), stages.map(s => mark(s, s)), mark('ring', 'measured, not kept'), mark('tick', 'refused'))));
 }
+
+panels.push(progressSection);

@@ -64,3 +64,5 @@ function rooflineSection() {
   box.id = 'roofline-chart';
   section('roofline', 'Roofline', lead, h('div', { class: 'card' }, box));
 }
+
+panels.push(rooflineSection);

@@ -5,10 +5,11 @@ function summarySection() {
     cap && h('div', { class: 'cap' }, cap));
   const boxes = [];
   if (best && best.speedup) {
-    boxes.push(figure('Faster than ' + best.speedup.vs, times(best.speedup.ratio), '95 % interval ' + interval(best.speedup), 'big'));
+    const title = { faster: 'Faster than ', slower: 'Slower than ', undecided: 'Not shown faster than ' }[best.speedup.standing] || 'Against ';
+    boxes.push(figure(title + best.speedup.vs, times(best.speedup.ratio), '95 % interval ' + interval(best.speedup), best.speedup.standing === 'faster' ? 'big' : 'big unproved'));
     if (main) {
-      const before = main.baselines[best.speedup.vs];
-      boxes.push(figure('Time, shape ' + main.shape, us(main.time.median), before ? 'was ' + us(before.median) : ''));
+      const paired = main.speedups[best.speedup.vs];  // the baseline's time that belongs to this ratio: medians of other rounds would contradict it
+      boxes.push(figure('Time, shape ' + main.shape, us(main.time.median), paired ? best.speedup.vs + ' ' + us(main.time.median * paired) : ''));
       boxes.push(main.light ? figure('Speed of light', Math.round(main.light.fraction * 100) + ' %', main.light.bound + ' bound, floor ' + us(main.light.floor_us))
         : figure('Speed of light', '–', 'device not calibrated'));
     }
@@ -20,6 +21,10 @@ function summarySection() {
     h('h1', {}, data.task, ' on ', data.target),
     h('p', { class: 'sub' }, [data.device, data.finished ? 'ended: ' + data.finished : 'not finished', 'seed ' + data.seed].filter(Boolean).join(' · ')),
     h('div', { class: 'card figures' }, boxes),
-    best && h('p', { class: 'note' }, 'The winner is ', stepLink(data.best, 'step ' + data.best), ', ', h('span', { class: 'mono' }, best.name),
+    best && best.speedup && best.speedup.standing !== 'faster' && h('p', { class: 'warning', id: 'not-faster' },
+      `No kernel of this run is faster than ${best.speedup.vs} beyond the noise. Use the plain kernel (naive.* in the run folder, or kerf naive), or let the search go on.`),
+    best && h('p', { class: 'note' }, best.speedup && best.speedup.standing !== 'faster' ? 'The best of them is ' : 'The winner is ', stepLink(data.best, 'step ' + data.best), ', ', h('span', { class: 'mono' }, best.name),
       Object.keys(best.tunables).length ? [' with ', h('span', { class: 'mono' }, tunablesText(best.tunables))] : '', '. Every kernel here passed or failed the same checks: built, run in a sandbox, compared with a double-precision reference, timed on fresh data.')));
 }
+
+panels.push(summarySection);

@@ -22,3 +22,5 @@ function tunablesSection() {
     h('div', { class: 'card' }, h('div', { class: 'scroll' }, h('table', { id: 'tunable-table' },
       h('thead', {}, h('tr', {}, h('th', {}, 'step'), names.map(n => h('th', { class: 'r' }, n)), shapes.map(s => h('th', { class: 'r' }, s)), h('th', { class: 'r' }, 'speedup'))), body)), more || ''));
 }
+
+panels.push(tunablesSection);

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/run_commands.hpp"
+#include "app/cli/run_text.hpp"
+#include "run/list_runs.hpp"
+#include "run/standing.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string time_text(std::int64_t ms) {
+  const auto seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&seconds, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+Json to_json(const RunEntry& entry) {
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  Json json = {{"run", entry.folder.string()},         {"task", entry.task},   {"target", entry.target},
+               {"state", run_state_name(entry.state)}, {"ended", entry.ended}, {"changed", entry.changed_ms / 1000},
+               {"best_step", entry.best_step},         {"best", nullptr}};
+  if (entry.best)
+    json["best"] = {{"vs", entry.best->vs},
+                    {"ratio", number(entry.best->ratio)},
+                    {"low", number(entry.best->low)},
+                    {"high", number(entry.best->high)},
+                    {"standing", standing_name(standing_of(*entry.best))}};
+  return json;
+}
+
+Cell best_cell(const RunEntry& entry) {
+  if (!entry.best) return {"-", Colour::dim};
+  const bool faster = standing_of(*entry.best) == Standing::faster;
+  return {fmt::format("{} vs {}", format_speedup(*entry.best), printable(entry.best->vs)),
+          faster ? Colour::green : Colour::yellow};
+}
+
+}  // namespace
+
+Status runs(const RunsOptions& options, const Environment&, Console& console) {
+  const std::string folder = options.folder.empty() ? kRunsFolder : options.folder;
+  const auto list = list_runs(folder);
+  if (options.json) {
+    Json json = {{"schema", 1}, {"runs", Json::array()}};
+    for (const RunEntry& entry : list) json["runs"].push_back(to_json(entry));
+    console.out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    return {};
+  }
+  if (list.empty()) {
+    console.out << fmt::format("no runs in {}/; 'kerf optimize TASK' makes one\n", folder) << std::flush;
+    return {};
+  }
+  std::vector<std::vector<Cell>> rows{{{"run"}, {"task"}, {"target"}, {"best"}, {"last change"}, {"state"}}};
+  for (const RunEntry& entry : list)
+    rows.push_back({{printable(entry.folder.filename().string()), Colour::bold},
+                    {printable(entry.task)},
+                    {printable(entry.target)},
+                    best_cell(entry),
+                    {time_text(entry.changed_ms)},
+                    {run_state_name(entry.state), entry.state == RunState::damaged ? Colour::red : Colour::none}});
+  console.out << table(rows, console.out_style) << std::flush;
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,44 @@
+#pragma once
+// The commands with their options and help, as the parser of the command line knows them.
+
+#include <string>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/run_commands.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace kerf::cli {
+
+/// What was given on the command line, by command.
+struct Options {
+  std::string nvrtc;
+  EvalOptions eval;
+  OptimizeOptions optimize;
+  CheckOptions check;
+  TasksOptions tasks;
+  DoctorOptions doctor;
+  CompareOptions compare;
+  NewOptions made;
+  RunsOptions runs;
+  SettingsOptions settings;
+  NaiveOptions naive;
+  ShowOptions show;
+  ExplainOptions explain;
+  ReportOptions report;
+  ExportOptions exported;
+  ProveOptions proved;
+  SynthOptions synth;
+  TuneCommand tune;
+};
+
+/// `options` is written when the parser runs.
+void define_commands(CLI::App& app, Options& options);
+
+/// The parts of `define_commands`.
+void define_kernel_commands(CLI::App& app, Options& options);
+void define_run_commands(CLI::App& app, Options& options);
+
+}  // namespace kerf::cli

@@ -1,0 +1,51 @@
+#pragma once
+// Options as all commands define them. Included by the sources that define commands only.
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace kerf::cli {
+
+/// An option whose help reads "--shape NAME".
+template <class T>
+CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char* type, const char* help) {
+  return command->add_option(name, into, help)->type_name(type);
+}
+
+/// A budget of zero would mean no budget at all to those who read it.
+inline CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            double number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool fine = error == std::errc() && end == text.data() + text.size() && number > 0 && number <= 1e9;
+            return fine ? std::string() : "expected seconds, more than 0: " + text;
+          },
+          ""};
+}
+
+/// A seed: 64 bits, not negative. The parser's own numbers wrap.
+inline void add_seed(CLI::App* command, std::optional<std::uint64_t>& into, const char* help) {
+  command
+      ->add_option_function<std::string>(
+          "--seed",
+          [&into](const std::string& text) {
+            std::uint64_t seed = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+            if (error != std::errc() || end != text.data() + text.size())
+              throw CLI::ValidationError("--seed " + text, "expected a whole number from 0 to 18446744073709551615");
+            into = seed;
+          },
+          help)
+      ->type_name("NUMBER");
+}
+
+template <class T>
+void add_file(CLI::App* command, const char* name, T& into, const char* help) {
+  command->add_option(name, into, help)->required()->type_name("");
+}
+
+}  // namespace kerf::cli

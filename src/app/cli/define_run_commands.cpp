@@ -1,0 +1,124 @@
+#include "app/cli/define_commands.hpp"
+#include "app/cli/define_options.hpp"
+
+namespace kerf::cli {
+namespace {
+
+constexpr const char* kOptimizeNotes =
+    R"(The search composes kernels from built-in families, verifies and times every one, keeps the best of each kind, and measures the
+finalists again. It needs no network and no language model. Ctrl-C ends it cleanly; --resume goes on, also after a crash.
+
+Examples:
+  kerf optimize tasks/rmsnorm.toml                             on this machine's processor
+  kerf optimize tasks/matmul.toml --target cuda --time 300     for five minutes
+  kerf optimize tasks/gelu.toml --evals 40 --seed 7 --json     the best evaluation as JSON
+  kerf optimize tasks/gelu.toml --from mine.cpp                start from a kernel of your own
+  kerf optimize --resume rmsnorm-cpu --evals 300               more of the same)";
+
+void define_optimize(CLI::App& app, OptimizeOptions& options) {
+  auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
+  command->footer(kOptimizeNotes);
+  command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
+  add_value(command, "--target", options.target, "NAME", "cpu (default), opencl or cuda");
+  add_value(command, "--device", options.device, "NAME",
+            "Which device of the target, as 'kerf doctor' names it: opencl:1");
+  add_value(command, "--evals", options.evaluations, "NUMBER",
+            "Most evaluations (default: 100, or no limit with --time); 0: no limit")
+      ->check(CLI::Range(0, 10000000).description(""));
+  add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
+      ->check(above_zero());
+  add_seed(command, options.seed, "Seed of every choice and of the test data; otherwise a fresh one");
+  add_value(command, "--from", options.from, "KERNEL",
+            "A kernel of yours to start from: judged first, its tunables tuned; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(command, "--search", options.search, "NAME", "kerf (default); published or random, for comparison");
+  add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
+  add_value(command, "--resume", options.resume, "RUN",
+            "Go on with a run: its folder, or the beginning of its name in runs/");
+  command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "A setting, for example search.patience=30 or measure.max_rounds=20; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
+      ->check(CLI::Range(0, 1024).description(""));
+}
+
+constexpr const char* kRunHelp = "A run folder, or the beginning of the name of one in runs/";
+constexpr const char* kStepHelp = "A step's number, 'best', or the beginning of a kernel's id";
+
+void define_runs(CLI::App& app, Options& options) {
+  auto* runs = app.add_subcommand("runs", "List runs: task, target, best kernel, state");
+  runs->footer("Example:\n  kerf runs --json");
+  runs->add_option("FOLDER", options.runs.folder, "Where to look (default: runs/)")->type_name("");
+  runs->add_flag("--json", options.runs.json, "One JSON object on stdout, nothing else");
+  auto* show = app.add_subcommand("show", "What a run found: its best kernel, outcomes, archive");
+  show->footer("Examples:\n  kerf show rmsnorm-cpu\n  kerf show rmsnorm-cpu --source best > best.cpp");
+  add_file(show, "RUN", options.show.run, kRunHelp);
+  show->add_flag("--json", options.show.json, "One JSON object on stdout, nothing else");
+  show->add_flag("--csv", options.show.csv, "Every step as a line of comma-separated values");
+  add_value(show, "--source", options.show.step, "STEP",
+            "Print a kernel instead: a step's number, a kernel's id, or the best")
+      ->expected(0, 1);
+  add_value(show, "--top", options.show.top, "NUMBER", "Rows of the table of kernels (default: 10)")
+      ->check(CLI::Range(0, 100000).description(""));
+  auto* explain =
+      app.add_subcommand("explain", "How a search went, or how one kernel came about and why it was kept or refused");
+  explain->footer(
+      "Examples:\n  kerf explain rmsnorm-cpu\n  kerf explain rmsnorm-cpu best --diff\n  kerf explain rmsnorm-cpu 17");
+  add_file(explain, "RUN", options.explain.run, kRunHelp);
+  explain->add_option("STEP", options.explain.step, kStepHelp)->type_name("");
+  explain->add_flag("--diff", options.explain.diff, "With the differences between each kernel and its parent");
+  auto* page = app.add_subcommand("report", "Write a run as one HTML page: charts, archive, lineage, sources");
+  page->footer("Example:\n  kerf report rmsnorm-cpu --out report.html");
+  add_file(page, "RUN", options.report.run, kRunHelp);
+  add_value(page, "--out", options.report.out, "FILE", "Where to write it (default: report.html in the run folder)");
+  auto* files = app.add_subcommand("export", "Write a run's best kernel as files that need no Kerf");
+  files->footer(
+      "Formats:\n  source    kernel, launcher and dispatcher\n  c-header  the same in one header\n"
+      "  cmake     source with a CMakeLists.txt and a program that checks it\n\n"
+      "Example:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm");
+  add_file(files, "RUN", options.exported.run, kRunHelp);
+  add_value(files, "--format", options.exported.format, "NAME", "source (default), c-header or cmake");
+  add_value(files, "--out", options.exported.out, "FOLDER",
+            "Where to write (default: export-FORMAT in the run folder)");
+  add_value(files, "--step", options.exported.step, "STEP",
+            "Another kernel than the best: a step's number or a kernel's id");
+}
+
+void define_prove(CLI::App& app, ProveOptions& options) {
+  auto* command =
+      app.add_subcommand("prove", "Write all that is needed to check a run's best kernel again, or check it");
+  command->footer(
+      "With --check: every file is held to its hash, then the kernel is built, verified and timed again on fresh "
+      "data.\n"
+      "Exit code 2 when a file was changed or the claim does not hold.\n\n"
+      "Examples:\n  kerf prove rmsnorm-cpu --out proof\n  kerf prove --check proof");
+  command->add_option("RUN", options.run, kRunHelp)->type_name("");
+  add_value(command, "--step", options.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
+  add_value(command, "--out", options.out, "FOLDER", "Where to write (default: proof in the run folder)");
+  add_value(command, "--check", options.check, "FOLDER", "Check the proof in this folder");
+  add_value(command, "--device", options.device, "NAME", "With --check: which device of the target");
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "With --check: a setting (measure.max_rounds=20); may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_seed(command, options.seed, "With --check: seed of the test data; otherwise a fresh one");
+  command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
+}
+
+}  // namespace
+
+void define_run_commands(CLI::App& app, Options& options) {
+  define_runs(app, options);
+  define_prove(app, options.proved);
+}
+
+void define_commands(CLI::App& app, Options& options) {
+  define_optimize(app, options.optimize);
+  define_kernel_commands(app, options);
+  define_run_commands(app, options);
+}
+
+}  // namespace kerf::cli

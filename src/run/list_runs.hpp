@@ -1,0 +1,36 @@
+#pragma once
+// The runs in a folder, by their facts: of their steps only the best is read.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+
+namespace kerf {
+
+enum class RunState {
+  running,     ///< a process holds its lock
+  finished,    ///< it ended by itself
+  unfinished,  ///< it was interrupted; it can be resumed
+  damaged,     ///< its database cannot be read
+};
+std::string run_state_name(RunState state);
+
+struct RunEntry {
+  std::filesystem::path folder;
+  std::string task, target;
+  RunState state = RunState::unfinished;
+  std::int64_t best_step = 0;   ///< 0: nothing was measured
+  std::optional<Speedup> best;  ///< of that step
+  std::int64_t changed_ms = 0;  ///< wall clock of its last change, milliseconds since 1970 in UTC
+  std::string ended;            ///< why it finished, or what is wrong with it
+};
+
+/// Newest first. A folder that is not there holds none.
+std::vector<RunEntry> list_runs(const std::filesystem::path& runs);
+
+}  // namespace kerf

@@ -1,0 +1,43 @@
+#include "run/list_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/file.hpp"
+#include "report/fixture_run.hpp"
+#include "store/run_store.hpp"
+
+namespace kerf {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ListRuns, TellsTaskTargetBestAndState) {
+  std::string pattern = (fs::temp_directory_path() / "kerf-list-XXXXXX").string();
+  const fs::path root = ::mkdtemp(pattern.data());
+  EXPECT_TRUE(list_runs(root / "nowhere").empty());
+  ASSERT_TRUE(report::write_fixture_run(root / "done", {"cpu", 30, 1, true, true}));
+  ASSERT_TRUE(report::write_fixture_run(root / "cut", {"cuda", 30, 1, false, true}));
+  ASSERT_TRUE(write_file_atomic(root / "broken" / "kerf.db", "not a database"));
+  fs::create_directories(root / "notes");
+  const auto writer = open_run_store(root / "cut", RunStore::Access::write).value();
+  int seen = 0;
+  for (const RunEntry& entry : list_runs(root)) {
+    const std::string name = entry.folder.filename().string();
+    ++seen;
+    EXPECT_EQ(entry.state, name == "done"     ? RunState::finished
+                           : name == "broken" ? RunState::damaged
+                                              : RunState::running)
+        << name;
+    if (name == "broken") continue;
+    EXPECT_EQ(entry.task, "rmsnorm");
+    EXPECT_EQ(entry.target, name == "done" ? "cpu" : "cuda");
+    ASSERT_TRUE(entry.best);
+    EXPECT_GT(entry.best->ratio, 1);
+    EXPECT_GT(entry.changed_ms, 0);
+  }
+  EXPECT_EQ(seen, 3);
+  fs::remove_all(root);
+}
+
+}  // namespace
+}  // namespace kerf
