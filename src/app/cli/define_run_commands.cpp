@@ -38,7 +38,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
             "Go on with a run: its folder, or the beginning of its name in runs/");
   command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
   add_value(command, "--set", options.set, "NAME=VALUE",
-            "A setting, for example search.patience=30 or measure.max_rounds=20; may be repeated")
+            "A setting, for example search.patience=30; 'kerf settings' lists them; may be repeated")
       ->expected(1)
       ->take_all();
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")

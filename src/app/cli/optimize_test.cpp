@@ -138,6 +138,7 @@ TEST(StepLine, SaysTheDecisionFirstWithinAHundredColumns) {
   EXPECT_EQ(line.find("   41  kept            7.91x (7.70x to 8.15x)"), 0u) << line;
   EXPECT_HAS(line, "parameter  row/vector: 1.31 times step 12");
   EXPECT_LE(line.size(), kStepLineColumns + 1);
+  EXPECT_LE(step_line(kept_step(), {}, 60).size(), 61u);
   const std::string refused = step_line(refused_step(), {});
   EXPECT_EQ(refused.find("   41  rejected        static_budget"), 0u) << refused;
   EXPECT_LE(refused.size(), kStepLineColumns + 1);

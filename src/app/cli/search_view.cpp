@@ -86,13 +86,13 @@ std::string next_lines(const OptimizeResult& result) {
 
 }  // namespace
 
-std::string step_line(const Step& step, const Style& style) {
+std::string step_line(const Step& step, const Style& style, std::size_t columns) {
   const std::string word = decision_word(step);
   const std::string head = fmt::format("{:5}  ", step.number), rest = reason(step);
   std::string text = fmt::format("{:<{}}  {:<22}  {:<9}  {}{}", "",
                                  std::max<std::size_t>(word.size(), 14) - word.size(), fit(figure(step), 22),
                                  step.operation, fit(printable(step.name), 20), rest.empty() ? "" : ": " + rest);
-  text = fit(text, kStepLineColumns - head.size() - word.size());
+  text = fit(text, std::max(columns, head.size() + word.size()) - head.size() - word.size());
   const Colour colour = step.kept ? Colour::green : measurement_of(step) == nullptr ? Colour::yellow : Colour::dim;
   return head + paint(word, colour, style) + text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
@@ -190,13 +190,16 @@ void SearchView::erase() {
   lines_ = 0;
 }
 
+/// One column stays free: terminals differ in what they do when the last one is written.
+std::size_t SearchView::columns() const {
+  return static_cast<std::size_t>(std::max(screen_.columns ? screen_.columns() : 80, 20) - 1);
+}
+
 void SearchView::draw() {
   if (!screen_.live) return;
   erase();
-  // One column stays free: terminals differ in what they do when the last one is written.
-  const auto columns = static_cast<std::size_t>(std::max(screen_.columns ? screen_.columns() : 80, 20) - 1);
   const std::string block = progress_block(progress_, title_, tier_.empty() ? current_ : current_ + "  (" + tier_ + ")",
-                                           columns, console_.err_style);
+                                           columns(), console_.err_style);
   console_.err << block << std::flush;
   lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
 }
@@ -221,7 +224,7 @@ void SearchView::show(const StepFinished& finished) {
   // Turning points stay on the screen above the block.
   if (progress.best_step != best_step_ && progress.best_step == step.number) {
     erase();
-    console_.err << step_line(step, console_.err_style);
+    console_.err << step_line(step, console_.err_style, std::min(columns(), kStepLineColumns));
   }
   best_step_ = progress.best_step;
   draw();

@@ -11,9 +11,9 @@ namespace kerf::cli {
 
 inline constexpr std::size_t kStepLineColumns = 100;
 
-/// "   12  kept             7.91x (7.70x to 8.15x)  parameter  row/vector: 1.31 times step 9", at most kStepLineColumns
-/// wide: the decision first, then the figure or the gate, then what it was.
-std::string step_line(const Step& step, const Style& style);
+/// "   12  kept            7.91x (7.70x to 8.15x)  parameter  row/vector: 1.31 times step 9", at most `columns` wide:
+/// the decision first, then the figure or the gate, then what it was.
+std::string step_line(const Step& step, const Style& style, std::size_t columns = kStepLineColumns);
 
 /// The lines of the block: where the search is, the best so far, the archive, what is being tried. None is wider than
 /// `columns`, so that none wraps.
@@ -48,6 +48,7 @@ class SearchView final : public RunObserver {
   void show(const TierEvent& event);
   void show(const RunMark& mark);
   void show(const ProposalAsked&) {}
+  std::size_t columns() const;
   void draw();
   void erase();
 
