@@ -74,7 +74,8 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_seed(command, options.seed, "Seed of the search and the test data (default 1)");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
-  add_value(command, "--set", options.set, "NAME=VALUE", "A setting (measure.max_rounds=20; 'kerf settings' lists them); may be repeated")
+  add_value(command, "--set", options.set, "NAME=VALUE",
+            "A setting (measure.max_rounds=20; 'kerf settings' lists them); may be repeated")
       ->expected(1)
       ->take_all();
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");

@@ -215,7 +215,7 @@ OptimizeResult result_of(const Speedup& speedup) {
 
 TEST(RunSummary, CallsAWinnerAWinner) {
   const std::string text = run_summary(result_of({"naive", 7.91, 7.7, 8.15}), {});
-  EXPECT_HAS(text, "default  412 us  7.91x (7.70x to 8.15x) vs naive");
+  EXPECT_HAS(text, "default  3.26 ms -> 412 us  7.91x (7.70x to 8.15x) vs naive");
   EXPECT_HAS(text, "kerf export runs/rope");
   EXPECT_EQ(text.find("nothing faster"), std::string::npos);
 }

@@ -64,7 +64,9 @@ std::string shape_lines(const Measurement& measurement, const Style& style) {
   std::string text;
   const Colour colour = standing_of(measurement.speedup) == Standing::faster ? Colour::green : Colour::yellow;
   for (const ShapeMeasurement& shape : measurement.shapes) {
-    text += fmt::format("{}  {}", paint(printable(shape.shape), Colour::bold, style), format_us(shape.time.median));
+    const auto before = before_us(shape, measurement.speedup.vs);
+    text += fmt::format("{}  {}{}", paint(printable(shape.shape), Colour::bold, style),
+                        before ? format_us(*before) + " -> " : "", format_us(shape.time.median));
     if (const auto found = shape.speedups.find(measurement.speedup.vs); found != shape.speedups.end())
       text += paint(fmt::format("  {}", format_speedup(found->second)), colour, style) + " vs " +
               printable(measurement.speedup.vs);
@@ -152,8 +154,9 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
                             progress.duplicates, progress.cells, kCells, result.search.stopped),
                 Colour::dim, style);
   if (measurement != nullptr)
-    text +=
-        paint("times are medians, speedups come from rounds in which both kernels ran in turn\n", Colour::dim, style);
+    text += paint(
+        "speedups come from rounds in which both kernels ran; times before are the median after times the speedup\n",
+        Colour::dim, style);
   text += "\n";
   if (result.naive) text += fmt::format("use     {}  the plain kernel\n", result.naive->string());
   if (result.kernel)
