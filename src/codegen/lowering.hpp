@@ -61,6 +61,8 @@ class Lowering {
   std::string compute_here(ir::NodeId id, const Index& index);
   std::string map_value(ir::NodeId id, const Index& index);
   std::string map_expression(ir::MapOp op, DType type, DType arg_type, const std::vector<std::string>& args);
+  /// A spelling of map_ops.def with arguments, literals of `type` and function names filled in.
+  std::string spelled(std::string_view pattern, DType type, const std::vector<std::string>& args);
   std::string integer_expression(ir::MapOp op, const std::vector<std::string>& args);
   std::string real_expression(ir::MapOp op, DType type, const std::vector<std::string>& args);
   std::string view_value(ir::NodeId id, const Index& index);

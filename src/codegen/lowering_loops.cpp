@@ -211,17 +211,17 @@ std::string Lowering::conv_value(NodeId id, const Axes& at) {
   const Dim group_in = conv.transposed ? floor_div(w[0], conv.groups) : w[1];
   const Dim group_out = conv.transposed ? w[1] : floor_div(w[0], conv.groups);
   const std::string group =
-      conv.groups == 1 ? "0" : code_.let("kerf_index", fmt::format("{} / {}", at[1], extent(group_out)));
+      conv.groups.is_one() ? "0" : code_.let("kerf_index", fmt::format("{} / {}", at[1], extent(group_out)));
   const std::string channel = open_loop("0", extent(group_in));
   const std::string input_channel =
-      conv.groups == 1 ? channel
-                       : code_.let("kerf_index", fmt::format("{} * {} + {}", group, extent(group_in), channel));
+      conv.groups.is_one() ? channel
+                           : code_.let("kerf_index", fmt::format("{} * {} + {}", group, extent(group_in), channel));
   Axes x_at{at[0], input_channel};
-  Axes w_at =
-      conv.transposed
-          ? Axes{input_channel,
-                 conv.groups == 1 ? at[1] : code_.let("kerf_index", fmt::format("{} % {}", at[1], extent(group_out)))}
-          : Axes{at[1], channel};
+  Axes w_at = conv.transposed
+                  ? Axes{input_channel, conv.groups.is_one()
+                                            ? at[1]
+                                            : code_.let("kerf_index", fmt::format("{} % {}", at[1], extent(group_out)))}
+                  : Axes{at[1], channel};
   std::vector<std::string> taps;
   for (std::size_t d = 0; d < spatial; ++d) taps.push_back(open_loop("0", extent(w[d + 2])));
   std::vector<std::string> inside;

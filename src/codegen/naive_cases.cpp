@@ -191,15 +191,23 @@ void chain(SureBuilder& b) {
   b.output("y", x);
 }
 
+/// The operators of ir/map_ops.def that `wanted` accepts; `cast` and `select` have cases of their own.
+std::vector<MapOp> operators(const std::function<bool(const ir::MapOpFacts&)>& wanted) {
+  std::vector<MapOp> ops;
+  for (const MapOp op : ir::all_map_ops())
+    if (!ir::facts_of(op).c.empty() && wanted(ir::facts_of(op))) ops.push_back(op);
+  return ops;
+}
+
 std::vector<GraphCase> make_cases() {
-  const std::vector<MapOp> smooth{MapOp::neg,   MapOp::abs,  MapOp::sign,    MapOp::floor, MapOp::ceil,  MapOp::round,
-                                  MapOp::trunc, MapOp::exp,  MapOp::exp2,    MapOp::expm1, MapOp::sin,   MapOp::cos,
-                                  MapOp::tan,   MapOp::tanh, MapOp::sigmoid, MapOp::erf,   MapOp::is_nan};
-  const std::vector<MapOp> roots{MapOp::log, MapOp::log2, MapOp::log1p, MapOp::sqrt, MapOp::rsqrt, MapOp::reciprocal};
-  const std::vector<MapOp> real{MapOp::add,       MapOp::sub,        MapOp::mul,     MapOp::div,
-                                MapOp::floor_div, MapOp::remainder,  MapOp::minimum, MapOp::maximum,
-                                MapOp::less,      MapOp::less_equal, MapOp::greater, MapOp::greater_equal,
-                                MapOp::equal,     MapOp::not_equal};
+  using ir::Arguments;
+  const auto smooth = operators([](const ir::MapOpFacts& f) {
+    return f.arity == 1 && f.domain == ir::Domain::all && f.arguments != Arguments::bools;
+  });
+  const auto roots = operators([](const ir::MapOpFacts& f) { return f.domain == ir::Domain::positive; });
+  const auto real = operators([](const ir::MapOpFacts& f) {
+    return f.arity == 2 && f.arguments != Arguments::bools && f.bound != ir::BoundRule::power;  // powers are below
+  });
   const std::vector<MapOp> whole{MapOp::add,     MapOp::sub,     MapOp::mul,  MapOp::div,
                                  MapOp::minimum, MapOp::maximum, MapOp::less, MapOp::equal};
   const std::vector<MapOp> logic{MapOp::logical_and, MapOp::logical_or, MapOp::logical_xor, MapOp::minimum};

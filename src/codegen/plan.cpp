@@ -14,41 +14,24 @@ namespace {
 using ir::attr;
 using ir::Graph;
 using ir::is;
-using ir::MapOp;
 using ir::Node;
 using ir::NodeId;
 
 // Weights of inlined expressions, in units of one cheap operation.
-constexpr int kTranscendental = 8;
-constexpr int kExpensive = kTranscendental;  // not recomputed: neither in a second kernel nor several times per element
-constexpr int kLoopOperand = 3;              // not recomputed inside the loops of contractions and convolutions
-constexpr int kLargestKernel = 64;           // keeps kernels and compile times small
+constexpr int kFunction = 8;
+constexpr int kExpensive = kFunction;  // not recomputed: neither in a second kernel nor several times per element
+constexpr int kLoopOperand = 3;        // not recomputed inside the loops of contractions and convolutions
+constexpr int kLargestKernel = 64;     // keeps kernels and compile times small
 
 int own_weight(const Node& node) {
   if (is<ir::ReshapeAttr>(node) || is<ir::ViewAttr>(node)) return 1;
   if (!is<ir::MapAttr>(node)) return 0;
-  switch (attr<ir::MapAttr>(node).op) {
-    case MapOp::pow:
-    case MapOp::exp:
-    case MapOp::exp2:
-    case MapOp::expm1:
-    case MapOp::log:
-    case MapOp::log2:
-    case MapOp::log1p:
-    case MapOp::sin:
-    case MapOp::cos:
-    case MapOp::tan:
-    case MapOp::tanh:
-    case MapOp::sigmoid:
-    case MapOp::erf: return kTranscendental;
-    case MapOp::div:
-    case MapOp::floor_div:
-    case MapOp::remainder:
-    case MapOp::sqrt:
-    case MapOp::rsqrt:
-    case MapOp::reciprocal: return 2;
-    default: return 1;
+  switch (ir::facts_of(attr<ir::MapAttr>(node).op).cost) {
+    case ir::CostClass::cheap: return 1;
+    case ir::CostClass::division: return 2;
+    case ir::CostClass::function: return kFunction;
   }
+  return 1;
 }
 
 bool is_leaf(const Node& node) {
@@ -183,6 +166,7 @@ class Names {
     std::vector<std::string> symbols;
     for (const Node& node : graph.nodes) {
       for (const Dim& extent : node.shape) extent.collect_symbols(symbols);
+      if (is<ir::ConvAttr>(node)) attr<ir::ConvAttr>(node).groups.collect_symbols(symbols);
       if (!is<ir::ViewAttr>(node)) continue;
       for (const auto& axis : attr<ir::ViewAttr>(node).axes) {
         axis.offset.collect_symbols(symbols);

@@ -8,17 +8,18 @@
 namespace kerf::ir {
 namespace {
 
-bool is_comparison(MapOp op) { return op >= MapOp::less && op <= MapOp::not_equal; }
-bool is_logic(MapOp op) { return op >= MapOp::logical_and && op <= MapOp::logical_not; }
-bool is_rounding(MapOp op) { return op >= MapOp::floor && op <= MapOp::trunc; }
-bool needs_float(MapOp op) { return op == MapOp::div || (op >= MapOp::exp && op <= MapOp::erf) || op == MapOp::is_nan; }
-
 /// The dtype that the (value) arguments of `op` are brought to.
 DType argument_dtype(MapOp op, DType promoted) {
-  if (is_logic(op)) return DType::boolean;
-  if (is_comparison(op) || op == MapOp::select) return promoted;
-  if (needs_float(op)) return is_float(promoted) ? promoted : DType::f32;
-  return promoted == DType::boolean ? DType::i64 : promoted;
+  switch (facts_of(op).arguments) {
+    case Arguments::bools: return DType::boolean;
+    case Arguments::reals: return is_float(promoted) ? promoted : DType::f32;
+    case Arguments::numbers:
+    case Arguments::rounded: return promoted == DType::boolean ? DType::i64 : promoted;
+    case Arguments::compared:
+    case Arguments::selected:
+    case Arguments::any: return promoted;
+  }
+  return promoted;
 }
 
 }  // namespace
@@ -72,13 +73,13 @@ Result<NodeId> Builder::map(MapOp op, std::vector<NodeId> args) {
     if (i > first) promoted = promote(promoted, node(args[i]).dtype);
     KERF_TRY(shape, broadcast_shapes(*this, shape, node(args[i]).shape, map_op_name(op)));
   }
-  if (is_rounding(op) && !is_float(promoted)) return args[0];
+  if (facts_of(op).arguments == Arguments::rounded && !is_float(promoted)) return args[0];
   if (promoted == DType::boolean && op == MapOp::minimum) op = MapOp::logical_and;
   if (promoted == DType::boolean && op == MapOp::maximum) op = MapOp::logical_or;
   const DType dtype = argument_dtype(op, promoted);
   for (std::size_t i = 0; i < args.size(); ++i) args[i] = cast(args[i], i < first ? DType::boolean : dtype);
-  const bool gives_bool = is_comparison(op) || is_logic(op) || op == MapOp::is_nan;
-  return add(Node{MapAttr{op}, gives_bool ? DType::boolean : dtype, std::move(shape), std::move(args), {}});
+  return add(
+      Node{MapAttr{op}, facts_of(op).gives_bool ? DType::boolean : dtype, std::move(shape), std::move(args), {}});
 }
 
 NodeId Builder::view(NodeId x, ViewAttr view, Shape shape) {

@@ -37,7 +37,7 @@ Result<NodeId> Builder::conv(NodeId x, NodeId w, ConvAttr attr) {
   KERF_TRY_VOID(check_each(attr.padding, spatial, 0, name + ": padding"));
   KERF_TRY_VOID(check_each(attr.dilation, spatial, 1, name + ": dilation"));
   KERF_TRY_VOID(check_each(attr.output_padding, spatial, 0, name + ": output_padding"));
-  if (attr.groups < 1) return mismatch("groups must be at least 1");
+  KERF_TRY_VOID(require_at_least(*this, attr.groups, 1, name + ": groups"));
   const Dim groups = attr.groups;
   const Dim weight_in = attr.transposed ? weight[0] : weight[1] * groups;
   if (!same_extent(input[1], weight_in))

@@ -11,67 +11,6 @@
 namespace kerf::ir {
 namespace {
 
-struct MapOpDescription {
-  MapOp op;
-  std::string_view name;
-  int arity;
-};
-constexpr std::array<MapOpDescription, 44> kMapOps{{
-    {MapOp::add, "add", 2},
-    {MapOp::sub, "sub", 2},
-    {MapOp::mul, "mul", 2},
-    {MapOp::div, "div", 2},
-    {MapOp::floor_div, "floor_div", 2},
-    {MapOp::remainder, "remainder", 2},
-    {MapOp::pow, "pow", 2},
-    {MapOp::minimum, "minimum", 2},
-    {MapOp::maximum, "maximum", 2},
-    {MapOp::neg, "neg", 1},
-    {MapOp::abs, "abs", 1},
-    {MapOp::sign, "sign", 1},
-    {MapOp::floor, "floor", 1},
-    {MapOp::ceil, "ceil", 1},
-    {MapOp::round, "round", 1},
-    {MapOp::trunc, "trunc", 1},
-    {MapOp::exp, "exp", 1},
-    {MapOp::exp2, "exp2", 1},
-    {MapOp::expm1, "expm1", 1},
-    {MapOp::log, "log", 1},
-    {MapOp::log2, "log2", 1},
-    {MapOp::log1p, "log1p", 1},
-    {MapOp::sqrt, "sqrt", 1},
-    {MapOp::rsqrt, "rsqrt", 1},
-    {MapOp::reciprocal, "reciprocal", 1},
-    {MapOp::sin, "sin", 1},
-    {MapOp::cos, "cos", 1},
-    {MapOp::tan, "tan", 1},
-    {MapOp::tanh, "tanh", 1},
-    {MapOp::sigmoid, "sigmoid", 1},
-    {MapOp::erf, "erf", 1},
-    {MapOp::less, "less", 2},
-    {MapOp::less_equal, "less_equal", 2},
-    {MapOp::greater, "greater", 2},
-    {MapOp::greater_equal, "greater_equal", 2},
-    {MapOp::equal, "equal", 2},
-    {MapOp::not_equal, "not_equal", 2},
-    {MapOp::logical_and, "logical_and", 2},
-    {MapOp::logical_or, "logical_or", 2},
-    {MapOp::logical_xor, "logical_xor", 2},
-    {MapOp::logical_not, "logical_not", 1},
-    {MapOp::is_nan, "is_nan", 1},
-    {MapOp::select, "select", 3},
-    {MapOp::cast, "cast", 1},
-}};
-
-constexpr bool in_enum_order() {
-  for (std::size_t i = 0; i < kMapOps.size(); ++i)
-    if (kMapOps[i].op != static_cast<MapOp>(i)) return false;
-  return true;
-}
-static_assert(in_enum_order(), "kMapOps follows the order of MapOp");
-
-const MapOpDescription& describe(MapOp op) { return kMapOps[static_cast<std::size_t>(op)]; }
-
 std::string_view scan_op_name(ScanOp op) {
   static constexpr std::array<std::string_view, 4> kNames{"cumsum", "cumprod", "cummax", "cummin"};
   return kNames[static_cast<std::size_t>(op)];
@@ -115,7 +54,7 @@ struct Describe {
   }
   std::string operator()(const ConvAttr& a) const {
     return std::string(a.transposed ? "conv_transpose" : "conv") + " stride=" + list(a.stride) +
-           " padding=" + list(a.padding) + " dilation=" + list(a.dilation) + " groups=" + std::to_string(a.groups) +
+           " padding=" + list(a.padding) + " dilation=" + list(a.dilation) + " groups=" + a.groups.to_string() +
            (a.transposed ? " output_padding=" + list(a.output_padding) : "");
   }
   std::string operator()(const PoolAttr& a) const {
@@ -199,9 +138,6 @@ Graph rebuild(const Graph& graph, bool fold) {
 }
 
 }  // namespace
-
-std::string_view map_op_name(MapOp op) { return describe(op).name; }
-int map_op_arity(MapOp op) { return describe(op).arity; }
 
 std::string_view reduce_op_name(ReduceOp op) {
   static constexpr std::array<std::string_view, 8> kNames{"sum",    "prod",   "max", "min",

@@ -14,30 +14,13 @@
 
 #include "ir/dim.hpp"
 #include "ir/dtype.hpp"
+#include "ir/map_op.hpp"
 
 namespace kerf::ir {
 
 using NodeId = int;  ///< index into Graph::nodes; arguments always have smaller ids
 
 // clang-format off
-/// Elementwise operators. Arguments broadcast as in NumPy (shapes aligned right; an extent that is literally 1
-/// stretches). Results of comparisons and logic are bool. `cast` converts to the node's dtype (float to integer
-/// truncates, anything to bool is != 0). All arguments of arithmetic operators have the node's dtype (the builder
-/// inserts casts); comparison arguments have one common dtype; `select`'s first argument is bool.
-enum class MapOp {
-  add, sub, mul, div, floor_div, remainder, pow, minimum, maximum,           // binary; minimum/maximum propagate NaN
-  neg, abs, sign, floor, ceil, round, trunc,                                 // unary; round is half to even
-  exp, exp2, expm1, log, log2, log1p, sqrt, rsqrt, reciprocal,
-  sin, cos, tan, tanh, sigmoid, erf,
-  less, less_equal, greater, greater_equal, equal, not_equal,                // binary -> bool
-  logical_and, logical_or, logical_xor, logical_not,                        // bool -> bool
-  is_nan,                                                                   // unary -> bool
-  select,                                                                   // (condition, if true, if false)
-  cast,
-};
-std::string_view map_op_name(MapOp op);  ///< "add", "select"; stable
-int map_op_arity(MapOp op);
-
 enum class ReduceOp { sum, prod, max, min, argmax, argmin, any, all };
 std::string_view reduce_op_name(ReduceOp op);
 
@@ -77,7 +60,7 @@ struct ContractAttr { std::vector<int> lhs, rhs, out; };
 /// output_padding + 1. Vectors have one entry per spatial axis. Bias is a separate add.
 struct ConvAttr {
   std::vector<std::int64_t> stride, padding, dilation, output_padding;
-  std::int64_t groups = 1;
+  Dim groups = 1;  ///< may be a symbol: a depthwise convolution has as many as channels
   bool transposed = false;
 };
 

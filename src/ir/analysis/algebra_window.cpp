@@ -20,7 +20,7 @@ std::optional<NodeId> Rewriter::pushed_into_conv(NodeId id, const Axes& axes) {
   const bool batch = contains(axes, 0), channels = contains(axes, 1);
   const std::size_t positions = axes.size() - (batch ? 1 : 0) - (channels ? 1 : 0);
   if (positions != 0 && positions != spatial) return std::nullopt;
-  if (conv.groups != 1 && (channels || positions != 0)) return std::nullopt;
+  if (!conv.groups.is_one() && (channels || positions != 0)) return std::nullopt;
   // The sum over what a transposed convolution crops away differs from tap to tap.
   const bool cropped = std::any_of(conv.padding.begin(), conv.padding.end(), [](auto p) { return p != 0; });
   if (conv.transposed && positions != 0 && cropped) return std::nullopt;

@@ -33,10 +33,7 @@ struct Mask {
   std::vector<std::byte> elements;
 };
 
-bool is_special(MapOp op) {
-  return op == MapOp::div || op == MapOp::floor_div || op == MapOp::remainder || op == MapOp::pow ||
-         (op >= MapOp::exp && op <= MapOp::erf);
-}
+bool is_special(MapOp op) { return facts_of(op).cost != CostClass::cheap; }
 
 bool is_linear(MapOp op) {
   return op == MapOp::add || op == MapOp::sub || op == MapOp::neg || op == MapOp::mul || op == MapOp::div ||
@@ -333,7 +330,7 @@ class Accountant {
       const auto& conv = attr<ConvAttr>(node);
       const Extents &x = extents(node.args[0]), &w = extents(node.args[1]);
       count *= static_cast<double>(demand.axes[0].count()) * static_cast<double>(demand.axes[1].count());
-      count *= static_cast<double>(x[1] / conv.groups);
+      count *= static_cast<double>(x[1] / cost_detail::conv_groups(conv, x, w, demand.axes[1].extent()));
       for (std::size_t d = 0; d + 2 < x.size(); ++d)
         count *= static_cast<double>(
             cost_detail::window_pairs(cost_detail::conv_axis(conv, d, x, w), demand.axes[d + 2], nullptr, nullptr));

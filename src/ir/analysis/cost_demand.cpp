@@ -82,6 +82,12 @@ std::int64_t window_pairs(const WindowAxis& axis, const AxisSet& outputs, AxisSe
   return pairs;
 }
 
+std::int64_t conv_groups(const ConvAttr& conv, const Extents& x, const Extents& w, std::int64_t out_channels) {
+  // The weight's second axis has the channels of one group.
+  const std::int64_t channels = conv.transposed ? out_channels : x[1];
+  return std::max<std::int64_t>(1, channels / std::max<std::int64_t>(1, w[1]));
+}
+
 WindowAxis conv_axis(const ConvAttr& conv, std::size_t d, const Extents& x, const Extents& w) {
   return {x[d + 2], w[d + 2], conv.stride[d], conv.padding[d], conv.dilation[d], conv.transposed};
 }
@@ -203,8 +209,9 @@ Demand through_conv(const ConvAttr& conv, std::size_t which, const Demand& out, 
   Demand demand = full_demand(arguments[which]);
   demand.density = out.density;
   // Channels: the groups that the needed output channels lie in.
-  const std::int64_t group_out = std::max<std::int64_t>(1, out.axes[1].extent() / conv.groups);
-  const std::int64_t group_in = std::max<std::int64_t>(1, x[1] / conv.groups);
+  const std::int64_t groups = conv_groups(conv, x, w, out.axes[1].extent());
+  const std::int64_t group_out = std::max<std::int64_t>(1, out.axes[1].extent() / groups);
+  const std::int64_t group_in = std::max<std::int64_t>(1, x[1] / groups);
   AxisSet channels = AxisSet::none(x[1]), within = AxisSet::none(group_out);
   for (std::int64_t o = 0; o < out.axes[1].extent(); ++o) {
     if (!out.axes[1].contains(o)) continue;
@@ -216,7 +223,7 @@ Demand through_conv(const ConvAttr& conv, std::size_t which, const Demand& out, 
     demand.axes[1] = channels;
   } else if (conv.transposed) {
     demand.axes[0] = channels;
-    if (conv.groups == 1) demand.axes[1] = within;
+    if (groups == 1) demand.axes[1] = within;
   } else {
     demand.axes[0] = out.axes[1];
   }

@@ -62,6 +62,8 @@ struct WindowAxis {
 };
 std::int64_t window_pairs(const WindowAxis& axis, const AxisSet& outputs, AxisSet* inputs, AxisSet* taps);
 
+/// Groups of a convolution, from its extents.
+std::int64_t conv_groups(const ConvAttr& conv, const Extents& x, const Extents& w, std::int64_t out_channels);
 WindowAxis conv_axis(const ConvAttr& conv, std::size_t d, const Extents& x, const Extents& w);
 
 }  // namespace kerf::ir::cost_detail

@@ -16,13 +16,54 @@ bool is_power_of_two(const Node& n) {
   return std::fabs(std::frexp(attr<ConstantAttr>(n).value, &exponent)) == 0.5 && std::abs(exponent) < 64;
 }
 
-bool is_comparison(MapOp op) { return op >= MapOp::less && op <= MapOp::not_equal; }
+/// The words that map_ops.def bounds functions of one real number with. `x` is the argument, `bx` its bound, `r` the
+/// result.
+struct FunctionBound {
+  Arithmetic& a;
+  NodeId x, bx, r;
+  NodeId one = a.number(1);
 
-/// Data movement and sign changes: representable arguments stay representable.
-bool keeps_digits(MapOp op) {
-  return op == MapOp::neg || op == MapOp::abs || (op >= MapOp::sign && op <= MapOp::trunc) || op == MapOp::minimum ||
-         op == MapOp::maximum;
-}
+  NodeId nothing() { return kNone; }
+  bool exact() const { return bx == kNone; }
+  /// The function's own error, in unit round-offs of the result, or of 1 beside them.
+  NodeId rounded(double units) { return a.rounding(r, units); }
+  NodeId absolute(double units) { return a.add(rounded(kFunction), a.number(units * a.model.rounding)); }
+  /// The argument's error times a bound of the slope.
+  NodeId passed_on(double slope) { return exact() ? kNone : a.scale(slope, bx); }
+  /// exp is usually exp2 of a scaled argument, and that product is rounded.
+  NodeId scaled_argument() { return exact() ? a.scale(a.model.rounding, a.finite_size(x)) : bx; }
+  /// Of x to a negative power: `power` is its size.
+  NodeId inverse(double power) {
+    const NodeId own = rounded(kDivision);
+    return exact() ? own : a.add(own, a.mul(a.scale(power, a.finite_size(r)), a.relative(a.abs(x), bx)));
+  }
+  NodeId square_root() {
+    const NodeId own = rounded(kDivision);
+    if (exact()) return own;
+    // bx / (2 sqrt(x)), but never more than sqrt(bx).
+    const NodeId spread = a.div(bx, a.add(a.larger(a.scale(2, r), a.sqrt(bx)), a.number(0x1.0p-1000)));
+    const NodeId below = a.both(a.less(x, a.number(0)), a.near(a.abs(x), bx));  // a NaN here, a small root there
+    return a.choose(below, a.number(kInfinity), a.add(own, spread));
+  }
+  NodeId tangent() {
+    const NodeId own = rounded(kFunction);
+    if (exact()) return own;
+    const NodeId spread = a.mul(a.add(a.mul(r, r), one), bx);
+    return a.add(own, a.choose(a.less(a.mul(a.abs(r), bx), a.number(0.5)), spread, a.number(kInfinity)));
+  }
+
+  NodeId of(MapOp op) {
+    switch (op) {
+#define BOUND(...) __VA_ARGS__
+#define KERF_MAP_OP(name, facts, real, lanes, integer, bound) \
+  case MapOp::name: return bound;
+#include "ir/map_ops.def"
+#undef KERF_MAP_OP
+#undef BOUND
+    }
+    return kNone;
+  }
+};
 
 }  // namespace
 
@@ -50,34 +91,27 @@ Traced Rewriter::map(const Node& n) {
     return {value, kNone, bound == kNone ? kNone : a_.map(MapOp::equal, {bound, a_.number(kInfinity)}), false};
   }
   if (!is_float(n.dtype)) return {value, kNone, doubt, true};
-  if (exact && keeps_digits(op)) return {value, kNone, kNone, representable};
+  if (exact && facts_of(op).exact) return {value, kNone, kNone, representable};
   return {value, real_bound(n, value), kNone, false};
 }
 
 NodeId Rewriter::real_bound(const Node& n, NodeId result) {
   const MapOp op = attr<MapAttr>(n).op;
   const Traced& x = traced(n.args[0]);
-  switch (op) {
-    case MapOp::add:
-    case MapOp::sub:  // no `tiny`: sums of floats that come out tiny are exact
+  switch (facts_of(op).bound) {
+    case BoundRule::sum:  // no `tiny`: sums of floats that come out tiny are exact
       return a_.plus(a_.plus(x.bound, traced(n.args[1]).bound),
                      a_.scale(kBasic * a_.model.rounding, a_.finite_size(result)));
-    case MapOp::mul: return product_bound(n, result);
-    case MapOp::div:
-    case MapOp::floor_div:
-    case MapOp::remainder: return quotient_bound(n, result);
-    case MapOp::pow: return power_bound(n, result);
-    case MapOp::minimum:
-    case MapOp::maximum: return extreme_bound(n, result);
-    case MapOp::neg:
-    case MapOp::abs: return x.bound;
-    case MapOp::sign:
-    case MapOp::floor:
-    case MapOp::ceil:
-    case MapOp::round:
-    case MapOp::trunc: return a_.infinite_where(step_doubt(op, x.value, x.bound));
-    default: return unary_bound(op, x.value, x.bound, result);
+    case BoundRule::product: return product_bound(n, result);
+    case BoundRule::quotient: return quotient_bound(n, result);
+    case BoundRule::power: return power_bound(n, result);
+    case BoundRule::extreme: return extreme_bound(n, result);
+    case BoundRule::unchanged: return x.bound;
+    case BoundRule::step: return a_.infinite_where(step_doubt(op, x.value, x.bound));
+    case BoundRule::function: return FunctionBound{a_, x.value, x.bound, result}.of(op);
+    case BoundRule::none: break;
   }
+  return kNone;
 }
 
 NodeId Rewriter::product_bound(const Node& n, NodeId result) {
@@ -179,57 +213,6 @@ NodeId Rewriter::step_doubt(MapOp op, NodeId x, NodeId bx) {
     default: distance = a_.abs(a_.sub(x, nearest));
   }
   return a_.near(distance, bx);
-}
-
-NodeId Rewriter::unary_bound(MapOp op, NodeId x, NodeId bx, NodeId r) {
-  const double u = a_.model.rounding;
-  const NodeId one = a_.number(1);
-  const auto passed = [&](double slope) { return bx == kNone ? kNone : a_.scale(slope, bx); };
-  const auto absolute = [&](double units) { return a_.add(a_.rounding(r, kFunction), a_.number(units * u)); };
-  // exp is usually exp2 of a scaled argument, and that product is rounded.
-  const auto scaled = [&] { return bx == kNone ? a_.scale(u, a_.finite_size(x)) : bx; };
-  switch (op) {
-    case MapOp::exp: return a_.add(a_.rounding(r, kFunction), a_.mul(a_.finite_size(r), scaled()));
-    case MapOp::exp2:
-      return bx == kNone ? a_.rounding(r, kFunction)
-                         : a_.add(a_.rounding(r, kFunction), a_.mul(a_.finite_size(r), passed(0.7)));
-    case MapOp::expm1:  // exp(x) - 1 is common, and right to a rounding of 1
-      return a_.add(absolute(kFunction), a_.mul(a_.finite_size(a_.add(r, one)), scaled()));
-    case MapOp::log:
-    case MapOp::log2:
-    case MapOp::log1p: {
-      const NodeId own = op == MapOp::log1p ? absolute(kFunction) : a_.rounding(r, kFunction);
-      if (bx == kNone) return own;
-      const NodeId size = a_.abs(op == MapOp::log1p ? a_.add(x, one) : x);
-      return a_.add(own, a_.scale(op == MapOp::log2 ? 1.5 : 1, a_.relative(size, bx)));
-    }
-    case MapOp::sin:
-    case MapOp::cos: return a_.plus(a_.rounding(r, kFunction), bx);
-    case MapOp::tan: {
-      const NodeId own = a_.rounding(r, kFunction);
-      if (bx == kNone) return own;
-      const NodeId spread = a_.mul(a_.add(a_.mul(r, r), one), bx);
-      return a_.add(own, a_.choose(a_.less(a_.mul(a_.abs(r), bx), a_.number(0.5)), spread, a_.number(kInfinity)));
-    }
-    case MapOp::tanh: {  // 1 - 2 / (1 + exp(2x)) is common, and right to a rounding of 1
-      const NodeId own = absolute(kFunction);
-      return bx == kNone ? own : a_.add(own, a_.mul(a_.sub(one, a_.mul(r, r)), bx));
-    }
-    case MapOp::sigmoid: return a_.add(a_.rounding(r, kFunction), a_.mul(a_.mul(r, a_.sub(one, r)), scaled()));
-    case MapOp::erf: return a_.plus(absolute(1), passed(1.13));
-    default: return root_bound(op, x, bx, r);
-  }
-}
-
-NodeId Rewriter::root_bound(MapOp op, NodeId x, NodeId bx, NodeId r) {
-  const NodeId own = a_.rounding(r, kDivision);
-  if (bx == kNone) return own;
-  if (op != MapOp::sqrt)  // rsqrt, reciprocal
-    return a_.add(own, a_.mul(a_.scale(op == MapOp::rsqrt ? 0.5 : 1, a_.finite_size(r)), a_.relative(a_.abs(x), bx)));
-  // bx / (2 sqrt(x)), but never more than sqrt(bx).
-  const NodeId spread = a_.div(bx, a_.add(a_.larger(a_.scale(2, r), a_.sqrt(bx)), a_.number(0x1.0p-1000)));
-  const NodeId below = a_.both(a_.less(x, a_.number(0)), a_.near(a_.abs(x), bx));  // a NaN here, a small root there
-  return a_.choose(below, a_.number(kInfinity), a_.add(own, spread));
 }
 
 NodeId Rewriter::comparison_doubt(const Node& n) {

@@ -33,12 +33,8 @@ bool Rewriter::find_non_negative(const Node& n) const {
   if (is<IotaAttr>(n)) return true;
   if (is<ReshapeAttr>(n) || (is<ViewAttr>(n) && !attr<ViewAttr>(n).fill)) return is_non_negative(n.args[0]);
   if (!is<MapAttr>(n)) return false;
+  if (facts_of(attr<MapAttr>(n).op).non_negative) return true;
   switch (attr<MapAttr>(n).op) {
-    case MapOp::abs:
-    case MapOp::exp:
-    case MapOp::exp2:
-    case MapOp::sqrt:
-    case MapOp::sigmoid: return true;
     case MapOp::mul: return n.args[0] == n.args[1] || (is_non_negative(n.args[0]) && is_non_negative(n.args[1]));
     case MapOp::maximum: return is_non_negative(n.args[0]) || is_non_negative(n.args[1]);
     case MapOp::div: return is_non_negative(n.args[0]) && is_non_negative(n.args[1]);

@@ -42,8 +42,6 @@ class Rewriter {
   NodeId quotient_bound(const Node& node, NodeId result);
   NodeId power_bound(const Node& node, NodeId result);
   NodeId extreme_bound(const Node& node, NodeId result);
-  NodeId unary_bound(MapOp op, NodeId x, NodeId bx, NodeId result);
-  NodeId root_bound(MapOp op, NodeId x, NodeId bx, NodeId result);
   NodeId step_doubt(MapOp op, NodeId x, NodeId bx);
   NodeId comparison_doubt(const Node& node);
   Traced select(const Node& node, NodeId value);

@@ -206,12 +206,7 @@ Dim Call::extent(std::string_view parameter) {
   return 1;
 }
 
-std::int64_t Call::integer(std::string_view parameter) {
-  const Dim dim = extent(parameter);
-  if (dim.is_constant()) return dim.constant();
-  fail(parameter, "must be a constant integer, not " + dim.to_string());
-  return 0;
-}
+std::int64_t Call::integer(std::string_view parameter) { return fixed_value(parameter, extent(parameter)); }
 
 Shape Call::extents(std::string_view parameter) {
   const Value& given = value(parameter);
@@ -230,13 +225,31 @@ Shape Call::extents(std::string_view parameter) {
 std::vector<std::int64_t> Call::integers(std::string_view parameter) {
   std::vector<std::int64_t> values;
   for (const auto& extent : extents(parameter)) {
-    if (!extent.is_constant()) {
-      fail(parameter, "must be constant, not " + extent.to_string());
-      return {};
-    }
-    values.push_back(extent.constant());
+    values.push_back(fixed_value(parameter, extent));
+    if (ops.failed()) return {};
   }
   return values;
+}
+
+std::int64_t Call::fixed_value(std::string_view parameter, const Dim& dim) {
+  if (dim.is_constant()) return dim.constant();
+  std::optional<std::int64_t> fixed;
+  for (const Bindings& shapes : ops.builder().shape_sets()) {
+    const auto value = dim.evaluate(shapes);
+    if (!value) {
+      fail(parameter, "is " + dim.to_string() + ": " + value.error().message);
+      return 0;
+    }
+    if (fixed && *fixed != *value) {
+      fail(parameter, "is " + dim.to_string() + ", which is " + std::to_string(*fixed) + " in one shape set and " +
+                          std::to_string(*value) +
+                          " in another; it must be the same in all, so write one task per value");
+      return 0;
+    }
+    fixed = *value;
+  }
+  if (!fixed) fail(parameter, "must be a constant integer, not " + dim.to_string());
+  return fixed.value_or(0);
 }
 
 std::vector<std::int64_t> Call::per_axis(std::string_view parameter, std::size_t count) {

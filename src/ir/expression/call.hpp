@@ -41,6 +41,7 @@ class Call {
   T tensor(std::string_view parameter);
   std::vector<T> tensors(const std::vector<std::string_view>& parameters);  ///< brought to one dtype
   double real(std::string_view parameter);                                  ///< a number known in advance
+  /// A constant, or an extent that has the same value in every shape set.
   std::int64_t integer(std::string_view parameter);
   int axis(std::string_view parameter, int rank);               ///< counted from the front
   std::vector<int> axes(std::string_view parameter, int rank);  ///< as given, counted from the front; none: empty
@@ -60,6 +61,7 @@ class Call {
 
  private:
   const Parameter* find(std::string_view name) const;
+  std::int64_t fixed_value(std::string_view parameter, const Dim& dim);
   const Parameter* find_alias(std::string_view alias) const;
   std::vector<std::string> parameter_names() const;
 

@@ -220,6 +220,8 @@ Value Evaluator::evaluate_index(const Expr& expr, const Value& base) {
   }
   if (ops_.failed()) return {};
   error_at_ = expr.at;
+  if (base.kind == ValueKind::tensor && base.indices && items.size() == 1 && items[0].kind == IndexItem::Kind::position)
+    return part_of_pair(expr, base, *items[0].start);
   if (base.kind == ValueKind::tensor) return Value::of(index(base.tensor, items));
   if (base.kind == ValueKind::list && items.size() == 1) {
     const IndexItem& item = items[0];
@@ -234,8 +236,23 @@ Value Evaluator::evaluate_index(const Expr& expr, const Value& base) {
   return {};
 }
 
+Value Evaluator::part_of_pair(const Expr& expr, const Value& base, const Dim& position) {
+  const std::int64_t at = position.is_constant() ? position.constant() : 2;
+  if (at == 0 || at == -2) return Value::of(base.tensor);
+  if (at == 1 || at == -1) return base.indices();
+  fail(expr.at, "[" + position.to_string() +
+                    "] of a maximum or minimum along an axis: as in PyTorch [0] is the values and [1] the indices; to "
+                    "index the values write [0][" +
+                    position.to_string() + "], or use amax or amin");
+  return {};
+}
+
 Value Evaluator::evaluate_attribute(const Expr& expr, const Value& base) {
   error_at_ = expr.at;
+  if (base.indices && (expr.text == "values" || expr.text == "indices")) {
+    if (base.kind == ValueKind::list) return base.items[expr.text == "values" ? 0 : 1];
+    return expr.text == "values" ? Value::of(base.tensor) : base.indices();
+  }
   if (base.kind != ValueKind::tensor) {
     fail(expr.at, "only tensors have attributes, not " + base.describe());
     return {};

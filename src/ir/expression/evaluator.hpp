@@ -30,6 +30,7 @@ class Evaluator {
   Value evaluate_call(const Expr& expr);
   Value evaluate_index(const Expr& expr, const Value& base);
   Value evaluate_attribute(const Expr& expr, const Value& base);
+  Value part_of_pair(const Expr& expr, const Value& base, const Dim& position);
   std::optional<Dim> evaluate_bound(ExprId id);
   std::vector<std::string> known_names() const;
   void fail(std::size_t at, const std::string& message);

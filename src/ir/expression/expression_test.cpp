@@ -217,6 +217,32 @@ TEST(Expression, CompositeFunctionsLeaveTheirNameAndOccurrence) {
   EXPECT_EQ((*graph)[graph->outputs[0].node].origin, "");
 }
 
+TEST(Expression, AnIndexOfAnExtremeAlongAnAxisIsPyTorchsPair) {
+  EXPECT_EQ(type_of("y = max(x, dim=1)[0]"), "f32[rows]");
+  EXPECT_EQ(type_of("y = max(x, dim=1)[1]"), "i64[rows]");
+  EXPECT_EQ(type_of("y = min(x, 0, keepdim=true)[1]"), "i64[1, cols]");
+  EXPECT_EQ(type_of("a = max(x, 1)\ny = a.values + a.indices"), "f32[rows]");
+  EXPECT_EQ(type_of("y = max(x, dim=1)[0][0]"), "f32[]") << "the first batch element";
+  EXPECT_EQ(type_of("y = amax(x, dim=1)[0]"), "f32[]") << "amax gives values only";
+  EXPECT_EQ(type_of("y = max(x, axis=1)[:, None] + x"), "f32[rows, cols]") << "slices are of the values";
+  EXPECT_EQ(type_of("y = (max(x, axis=1) + 1)[0]"), "f32[]") << "arithmetic is on the values";
+  EXPECT_REFUSED("y = max(x, dim=1)[2]", "[0] is the values and [1] the indices; to index the values write [0][2]");
+  EXPECT_REFUSED("y = sum(x, dim=1).values", "unknown attribute 'values'");
+}
+
+TEST(Expression, GroupsOfAConvolutionMayBeASymbol) {
+  EXPECT_EQ(type_of("y = conv1d(reshape(x, [1, rows, cols]), ones(rows, 1, 3), groups=rows)"),
+            "f32[1, rows, cols - 2]");
+  EXPECT_REFUSED("y = conv1d(q, ones(3, 1, 3), groups=rows)", "input channels");
+  EXPECT_REFUSED("y = conv1d(q, ones(3, 1, 3), groups=rows - 3)", "groups is rows - 3 = 0, but must be at least 1");
+}
+
+TEST(Expression, SizesOfWindowsMayBeExtentsThatAreTheSameEverywhere) {
+  EXPECT_EQ(type_of("y = max_pool1d(q, cols // cols + 1)"), "f32[2, 3, 2]");
+  EXPECT_EQ(type_of("y = max_pool1d(q, cols // 8 + 1)"), "f32[2, 3, 2]") << "cols // 8 is 1 in both shape sets";
+  EXPECT_REFUSED("y = max_pool1d(q, rows)", "'kernel_size' is rows, which is 5 in one shape set and 3 in another");
+}
+
 TEST(Expression, InputsMustHaveDistinctNames) {
   EXPECT_FALSE(parse_expression("y = a", {{"a", DType::f32, {}}, {"a", DType::f32, {}}}, {}, {}));
   EXPECT_FALSE(parse_expression("y = n", {{"n", DType::f32, {Dim::symbol("n")}}}, {}, {}));

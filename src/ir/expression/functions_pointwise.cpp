@@ -1,9 +1,10 @@
 // Elementwise arithmetic, comparison, logic and casts.
 
-#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "base/text.hpp"
 #include "ir/expression/functions.hpp"
 #include "ir/expression/operators.hpp"
 
@@ -12,30 +13,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Function names that differ from those of the primitive they are.
+std::string name_in(std::string_view signature) { return std::string(signature.substr(0, signature.find('('))); }
+
+/// The operator that map_ops.def gives a function's name to.
 MapOp primitive(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, MapOp>, 16> kNames{{
-      {"negative", MapOp::neg},
-      {"absolute", MapOp::abs},
-      {"sgn", MapOp::sign},
-      {"fix", MapOp::trunc},
-      {"isnan", MapOp::is_nan},
-      {"subtract", MapOp::sub},
-      {"multiply", MapOp::mul},
-      {"divide", MapOp::div},
-      {"true_divide", MapOp::div},
-      {"floor_divide", MapOp::floor_div},
-      {"eq", MapOp::equal},
-      {"ne", MapOp::not_equal},
-      {"lt", MapOp::less},
-      {"le", MapOp::less_equal},
-      {"gt", MapOp::greater},
-      {"ge", MapOp::greater_equal},
-  }};
-  for (const auto& [known, op] : kNames)
-    if (known == name) return op;
-  for (int i = 0; i <= static_cast<int>(MapOp::cast); ++i)
-    if (map_op_name(static_cast<MapOp>(i)) == name) return static_cast<MapOp>(i);
+  for (const MapOp op : all_map_ops()) {
+    if (name_in(facts_of(op).signature) == name) return op;
+    for (const auto& other : split(facts_of(op).other_names, ' '))
+      if (other == name) return op;
+  }
   KERF_CHECK(false, "a function row names no primitive");
   return MapOp::cast;
 }
@@ -127,56 +113,15 @@ Value identity(Call& call) { return call.value("x"); }
 
 constexpr bool kPrimitive = false;
 
-}  // namespace
-
-std::span<const FunctionRow> pointwise_functions() {
-  static constexpr FunctionRow kRows[] = {
-      {"abs(x)", "Absolute value.", unary, kPrimitive, "absolute"},
-      {"neg(x)", "Negation.", unary, kPrimitive, "negative"},
-      {"sign(x)", "-1, 0 or 1; NaN stays NaN.", unary, kPrimitive, "sgn"},
-      {"exp(x)", "e to the x.", unary, kPrimitive},
-      {"exp2(x)", "2 to the x.", unary, kPrimitive},
-      {"expm1(x)", "exp(x) - 1, accurate near 0.", unary, kPrimitive},
-      {"log(x)", "Natural logarithm.", unary, kPrimitive},
-      {"log2(x)", "Logarithm to base 2.", unary, kPrimitive},
+/// What is more than one operator, or takes its arguments in a way of its own.
+std::vector<FunctionRow> composed_functions() {
+  return {
       {"log10(x)", "Logarithm to base 10.", log10},
-      {"log1p(x)", "log(1 + x), accurate near 0.", unary, kPrimitive},
-      {"sqrt(x)", "Square root.", unary, kPrimitive},
-      {"rsqrt(x)", "1 / sqrt(x).", unary, kPrimitive},
-      {"reciprocal(x)", "1 / x.", unary, kPrimitive},
       {"square(x)", "x * x.", square, kPrimitive},
-      {"sin(x)", "Sine, in radians.", unary, kPrimitive},
-      {"cos(x)", "Cosine, in radians.", unary, kPrimitive},
-      {"tan(x)", "Tangent, in radians.", unary, kPrimitive},
-      {"tanh(x)", "Hyperbolic tangent.", unary, kPrimitive},
-      {"erf(x)", "Error function.", unary, kPrimitive},
-      {"floor(x)", "Largest integer not above x.", unary, kPrimitive},
-      {"ceil(x)", "Smallest integer not below x.", unary, kPrimitive},
-      {"round(x)", "Nearest integer, halves to even.", unary, kPrimitive},
-      {"trunc(x)", "Integer part.", unary, kPrimitive, "fix"},
       {"frac(x)", "x - trunc(x).", frac},
-      {"isnan(x)", "True where x is NaN.", unary, kPrimitive},
       {"isinf(x)", "True where x is infinite.", isinf, kPrimitive},
       {"isfinite(x)", "True where x is neither infinite nor NaN.", isfinite, kPrimitive},
-      {"logical_not(x)", "True where x is 0 or false.", unary, kPrimitive},
-      {"logical_and(x, y)", "True where both are non-zero.", logical, kPrimitive},
-      {"logical_or(x, y)", "True where one is non-zero.", logical, kPrimitive},
-      {"logical_xor(x, y)", "True where exactly one is non-zero.", logical, kPrimitive},
-      {"add(x, y)", "x + y.", binary, kPrimitive},
-      {"sub(x, y)", "x - y.", binary, kPrimitive, "subtract"},
-      {"mul(x, y)", "x * y.", binary, kPrimitive, "multiply"},
-      {"div(x, y)", "x / y; integers give f32.", binary, kPrimitive, "divide true_divide"},
-      {"floor_divide(x, y)", "x // y, rounded down.", binary, kPrimitive},
-      {"remainder(x, y)", "x % y, with the sign of y.", binary, kPrimitive},
-      {"minimum(x, y)", "The smaller one; NaN wins.", binary, kPrimitive},
-      {"maximum(x, y)", "The larger one; NaN wins.", binary, kPrimitive},
       {"pow(x, exponent)", "x ** exponent.", power, kPrimitive, "power"},
-      {"eq(x, y)", "x == y.", binary, kPrimitive},
-      {"ne(x, y)", "x != y.", binary, kPrimitive},
-      {"lt(x, y)", "x < y.", binary, kPrimitive},
-      {"le(x, y)", "x <= y.", binary, kPrimitive},
-      {"gt(x, y)", "x > y.", binary, kPrimitive},
-      {"ge(x, y)", "x >= y.", binary, kPrimitive},
       {"logaddexp(x, y)", "log(exp(x) + exp(y)) without overflow.", logaddexp},
       {"clamp(x, min=none, max=none)", "x limited to [min, max]; NaN stays NaN.", clamp_tensor, kPrimitive, "clip"},
       {"where(mask, x, y)", "x where the mask is true, else y.", where, kPrimitive},
@@ -194,9 +139,26 @@ std::span<const FunctionRow> pointwise_functions() {
       {"i64(x)", "x as i64, truncated.", cast_to_name, kPrimitive},
       {"bool(x)", "x != 0.", cast_to_name, kPrimitive},
       {"clone(x)", "x itself, for text taken from PyTorch.", identity, kPrimitive, "contiguous detach"},
-      {"sigmoid(x)", "1 / (1 + exp(-x)).", unary, kPrimitive},
   };
-  return kRows;
 }
 
+}  // namespace
+
+std::span<const FunctionRow> pointwise_functions() {
+  static const std::vector<FunctionRow> kRows = [] {
+    std::vector<FunctionRow> rows = composed_functions();
+    for (const MapOp op : all_map_ops()) {
+      const MapOpFacts& facts = facts_of(op);
+      if (facts.signature[0] == '\0') continue;
+      const bool joins = facts.arguments == Arguments::bools && facts.arity == 2;
+      rows.push_back({facts.signature, facts.summary,
+                      facts.arity == 1 ? unary
+                      : joins          ? logical
+                                       : binary,
+                      kPrimitive, facts.other_names});
+    }
+    return rows;
+  }();
+  return kRows;
+}
 }  // namespace kerf::ir

@@ -33,7 +33,17 @@ Value reduction(Call& call) {
 /// max(x, axis), and max(x, y) for two tensors, as in PyTorch.
 Value extreme(Call& call) {
   const Value& second = call.value("axis");
-  if (second.kind != ValueKind::tensor) return reduction(call);
+  if (second.kind != ValueKind::tensor) {
+    Value values = reduction(call);
+    const T x = call.tensor("x");
+    const std::vector<int> axes = call.axes("axis", x.rank());
+    if (call.ops.failed() || axes.size() != 1) return values;
+    const ReduceOp which = call.name() == "max" ? ReduceOp::argmax : ReduceOp::argmin;
+    values.indices = [x, axes, which, keepdims = call.flag("keepdims")] {
+      return Value::of(x.ops->reduce(which, x, axes, keepdims));
+    };
+    return values;
+  }
   const auto args = call.tensors({"x", "axis"});
   return call.result(apply(call.name() == "max" ? MapOp::maximum : MapOp::minimum, args[0], args[1]), {"x", "axis"});
 }
@@ -141,9 +151,11 @@ std::span<const FunctionRow> reduction_functions() {
       {"prod(x, axis=none, keepdims=false)", "Product; integers give i64.", reduction, kPrimitive},
       {"mean(x, axis=none, keepdims=false)", "Arithmetic mean.", mean_of},
       {"max(x, axis=none, keepdims=false)",
-       "Largest value (no indices); NaN wins. max(x, y) of two tensors is maximum.", extreme, kPrimitive},
+       "Largest value; NaN wins. Along one axis [0] is the values and [1] the indices; max(x, y) is maximum.", extreme,
+       kPrimitive},
       {"min(x, axis=none, keepdims=false)",
-       "Smallest value (no indices); NaN wins. min(x, y) of two tensors is minimum.", extreme, kPrimitive},
+       "Smallest value; NaN wins. Along one axis [0] is the values and [1] the indices; min(x, y) is minimum.", extreme,
+       kPrimitive},
       {"amax(x, axis=none, keepdims=false)", "Largest value.", reduction, kPrimitive},
       {"amin(x, axis=none, keepdims=false)", "Smallest value.", reduction, kPrimitive},
       {"argmax(x, axis=none, keepdims=false)",

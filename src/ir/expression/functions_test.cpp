@@ -130,6 +130,9 @@ TEST(Functions, EinsumAgreesWithTheProductsItNames) {
 
 TEST(Functions, ConvolutionsAndPools) {
   const std::vector<Given> x{{"x", "f32[1, 1, 5]", {1, 2, 3, 4, 5}}, {"w", "f32[1, 1, 2]", {10, 1}}};
+  const std::vector<Given> grouped{{"x", "f32[1, c, 2]", {1, 2, 3, 4}}, {"w", "f32[c, 1, 2]", {1, 10, 1, 100}}};
+  expect_values("y = conv1d(x, w, groups=c)", grouped, {21, 403}, {{"c", 2}});
+  expect_values("y = conv_transpose1d(x, w, groups=c)", grouped, {1, 12, 20, 3, 304, 400}, {{"c", 2}});
   expect_values("y = conv1d(x, w)", x, {12, 23, 34, 45});
   expect_values("y = conv1d(x, w, padding=\"same\")", x, {12, 23, 34, 45, 50});
   expect_values("y = conv1d(x, w, stride=2, padding=1, dilation=3)", x, {3, 25});

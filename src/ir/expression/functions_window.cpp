@@ -61,7 +61,7 @@ Value convolution(Call& call) {
   attr.transposed = call.name().find("transpose") != std::string::npos;
   attr.stride = call.per_axis("stride", count);
   attr.dilation = call.per_axis("dilation", count);
-  attr.groups = call.integer("groups");
+  attr.groups = call.extent("groups");
   attr.output_padding = attr.transposed ? call.per_axis("output_padding", count) : std::vector<std::int64_t>(count, 0);
   if (call.value("padding").kind == ValueKind::text && !attr.transposed) {
     const bool same = call.word("padding", {"same", "valid"}) == "same";

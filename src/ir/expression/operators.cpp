@@ -35,8 +35,7 @@ MapOp operator_of(std::string_view symbol) {
   return MapOp::add;
 }
 
-bool is_comparison(MapOp op) { return op >= MapOp::less && op <= MapOp::not_equal; }
-bool is_logic(MapOp op) { return op >= MapOp::logical_and && op <= MapOp::logical_xor; }
+bool is_logic(MapOp op) { return facts_of(op).arguments == Arguments::bools; }
 
 bool is_bool(const Value& value) {
   return value.kind == ValueKind::boolean ||

@@ -1,6 +1,7 @@
 #pragma once
 // What an expression evaluates to before it becomes nodes.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Value {
   std::string text;
   std::vector<Value> items;
   std::size_t at = 0;  ///< where it stands in the source
+  /// Of a tensor of extremes along an axis: makes the indices that PyTorch returns beside the values, so that [0] and
+  /// [1] mean values and indices. Of a list: set when it is such a pair. Empty otherwise.
+  std::function<Value()> indices = {};
 
   static Value of(T tensor) { return {ValueKind::tensor, tensor, false, {}, 0, false, {}, {}, 0}; }
   static Value of(Dim extent) { return {ValueKind::extent, {}, true, std::move(extent), 0, false, {}, {}, 0}; }

@@ -10,28 +10,13 @@
 namespace kerf::ir::eval {
 
 std::int64_t map_cost(MapOp op) {
-  switch (op) {
-    case MapOp::pow:
-    case MapOp::remainder:
-    case MapOp::floor_div:
-    case MapOp::sin:
-    case MapOp::cos:
-    case MapOp::tan: return 40;
-    case MapOp::exp:
-    case MapOp::exp2:
-    case MapOp::expm1:
-    case MapOp::log:
-    case MapOp::log2:
-    case MapOp::log1p:
-    case MapOp::tanh:
-    case MapOp::sigmoid: return 8;
-    case MapOp::erf: return 15;
-    case MapOp::div:
-    case MapOp::sqrt:
-    case MapOp::rsqrt:
-    case MapOp::reciprocal: return 3;
-    default: return 1;
+  if (facts_of(op).library_call) return 40;
+  switch (facts_of(op).cost) {
+    case CostClass::cheap: return 1;
+    case CostClass::division: return 3;
+    case CostClass::function: return 8;
   }
+  return 1;
 }
 
 namespace {

@@ -154,8 +154,11 @@ struct ConvShape {
 
 ConvShape shape_of(const ConvAttr& conv, const Value& x, const Value& w, const Value& out) {
   const auto spatial = [](const Value& v) { return Extents(v.extents.begin() + 2, v.extents.end()); };
-  return {x.extents.size() - 2,         x.extents[0], conv.groups, x.extents[1] / conv.groups,
-          out.extents[1] / conv.groups, spatial(x),   spatial(w),  spatial(out)};
+  // The weight's second axis has the channels of one group.
+  const std::int64_t groups = (conv.transposed ? out : x).extents[1] / std::max<std::int64_t>(1, w.extents[1]);
+  const std::int64_t divisor = std::max<std::int64_t>(1, groups);
+  return {x.extents.size() - 2,     x.extents[0], groups,     x.extents[1] / divisor,
+          out.extents[1] / divisor, spatial(x),   spatial(w), spatial(out)};
 }
 
 /// x with `before` zeros in front of each spatial axis, `extents` long; x itself when that is what it is.

@@ -288,7 +288,7 @@ class RandomGraph {
     conv.dilation = attr.dilation;
     conv.transposed = rng_.chance(0.5);
     conv.groups = e[1] % 2 == 0 && rng_.chance(0.5) ? 2 : 1;
-    Shape weight = conv.transposed ? Shape{e[1], 3} : Shape{2 * conv.groups, e[1] / conv.groups};
+    Shape weight = conv.transposed ? Shape{e[1], 3} : Shape{2 * conv.groups, e[1] / conv.groups.constant()};
     for (const auto k : attr.kernel) weight.push_back(k);
     const NodeId w =
         builder_

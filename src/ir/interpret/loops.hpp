@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "ir/interpret/kernels.hpp"
 #include "ir/interpret/math.hpp"
@@ -104,100 +105,58 @@ KERF_EVAL_INLINE void power(Int n, const void* a, const void* b, void* out) {
   binary<double, double>(n, a, b, out, KERF_EVAL_FN2 { return std::pow(x, y); });
 }
 
-KERF_EVAL_INLINE void map_float_binary(MapOp op, Int n, const void* a, const void* b, void* out) {
-  using D = double;
-  switch (op) {
-    case MapOp::add: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x + y; });
-    case MapOp::sub: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x - y; });
-    case MapOp::mul: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x * y; });
-    case MapOp::div: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x / y; });
-    case MapOp::floor_div: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return python_floor_div(x, y); });
-    case MapOp::remainder: return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return python_remainder(x, y); });
-    case MapOp::pow: return power(n, a, b, out);
-    case MapOp::minimum:
-      return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x != x ? x : y < x || y != y ? y : x; });
-    case MapOp::maximum:
-      return binary<D, D>(n, a, b, out, KERF_EVAL_FN2 { return x != x ? x : y > x || y != y ? y : x; });
-    case MapOp::less: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x < y ? Int{1} : Int{0}; });
-    case MapOp::less_equal: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x <= y ? Int{1} : Int{0}; });
-    case MapOp::greater: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x > y ? Int{1} : Int{0}; });
-    case MapOp::greater_equal: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x >= y ? Int{1} : Int{0}; });
-    case MapOp::equal: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x == y ? Int{1} : Int{0}; });
-    case MapOp::not_equal: return binary<D, Int>(n, a, b, out, KERF_EVAL_FN2 { return x != y ? Int{1} : Int{0}; });
-    default: return;
-  }
+/// One operator on lanes of `In`: `f` takes both arguments, of which operators of one argument ignore the second.
+template <class In, int arity, bool gives_bool, class F>
+KERF_EVAL_INLINE void map_lanes(Int n, const void* a, const void* b, void* out, F f) {
+  using Out = std::conditional_t<gives_bool, Int, In>;
+  if constexpr (arity == 1)
+    unary<In, Out>(n, a, out, [&](auto x) __attribute__((always_inline)) { return f(x, x); });
+  else
+    binary<In, Out>(n, a, b, out, f);
 }
 
-KERF_EVAL_INLINE void map_float_unary(MapOp op, Int n, const void* a, void* out) {
-  using D = double;
+#define KERF_EVAL_LAMBDA(type, value) \
+  [&]([[maybe_unused]] type x, [[maybe_unused]] type y) __attribute__((always_inline)) { return value; }
+#define FACTS(...) \
+  MapOpFacts { __VA_ARGS__ }
+#define LANES(...) (__VA_ARGS__)
+#define INTEGER(...) (__VA_ARGS__)
+
+KERF_EVAL_INLINE void map_float(MapOp op, Int n, const void* a, const void* b, void* out) {
   switch (op) {
-    case MapOp::neg: return unary<D, D>(n, a, out, KERF_EVAL_FN { return -x; });
-    case MapOp::abs: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::fabs(x); });
-    case MapOp::sign:
-      return unary<D, D>(n, a, out, KERF_EVAL_FN { return x != x ? x : (x > 0 ? 1.0 : 0.0) - (x < 0 ? 1.0 : 0.0); });
-    case MapOp::floor: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::floor(x); });
-    case MapOp::ceil: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::ceil(x); });
-    case MapOp::round: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::nearbyint(x); });
-    case MapOp::trunc: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::trunc(x); });
-    case MapOp::exp: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_exp(x); });
-    case MapOp::exp2: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_exp2(x); });
-    case MapOp::expm1: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_expm1(x); });
-    case MapOp::log: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_log(x); });
-    case MapOp::log2: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_log2(x); });
-    case MapOp::log1p: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_log1p(x); });
-    case MapOp::sqrt: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::sqrt(x); });
-    case MapOp::rsqrt: return unary<D, D>(n, a, out, KERF_EVAL_FN { return 1.0 / std::sqrt(x); });
-    case MapOp::reciprocal: return unary<D, D>(n, a, out, KERF_EVAL_FN { return 1.0 / x; });
-    case MapOp::sin: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::sin(x); });
-    case MapOp::cos: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::cos(x); });
-    case MapOp::tan: return unary<D, D>(n, a, out, KERF_EVAL_FN { return std::tan(x); });
-    case MapOp::tanh: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_tanh(x); });
-    case MapOp::sigmoid: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_sigmoid(x); });
-    case MapOp::erf: return unary<D, D>(n, a, out, KERF_EVAL_FN { return fast_erf(x); });
-    case MapOp::is_nan: return unary<D, Int>(n, a, out, KERF_EVAL_FN { return x != x ? Int{1} : Int{0}; });
-    default: return;
+#define KERF_MAP_OP(name, facts, real, lanes, integer, bound)                   \
+  case MapOp::name: {                                                           \
+    constexpr MapOpFacts kFacts = facts;                                        \
+    return map_lanes < double, kFacts.arity == 1 ? 1 : 2,                       \
+           kFacts.gives_bool > (n, a, b, out, KERF_EVAL_LAMBDA(double, lanes)); \
+  }
+#include "ir/map_ops.def"
+#undef KERF_MAP_OP
   }
 }
 
 KERF_EVAL_INLINE void map_int(MapOp op, Int n, const void* a, const void* b, void* out) {
   switch (op) {
-    case MapOp::add: return binary<Word, Word>(n, a, b, out, KERF_EVAL_FN2 { return x + y; });
-    case MapOp::sub: return binary<Word, Word>(n, a, b, out, KERF_EVAL_FN2 { return x - y; });
-    case MapOp::mul: return binary<Word, Word>(n, a, b, out, KERF_EVAL_FN2 { return x * y; });
-    case MapOp::div: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return int_div(x, y); });
-    case MapOp::floor_div: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return int_floor_div(x, y); });
-    case MapOp::remainder: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return int_remainder(x, y); });
-    case MapOp::pow: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return int_pow(x, y); });
-    case MapOp::minimum: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return y < x ? y : x; });
-    case MapOp::maximum: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return y > x ? y : x; });
-    case MapOp::neg: return unary<Word, Word>(n, a, out, KERF_EVAL_FN { return Word{0} - x; });
-    case MapOp::abs:
-      return unary<Int, Int>(
-          n, a, out, KERF_EVAL_FN { return x < 0 ? static_cast<Int>(Word{0} - static_cast<Word>(x)) : x; });
-    case MapOp::sign: return unary<Int, Int>(n, a, out, KERF_EVAL_FN { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); });
-    case MapOp::floor:
-    case MapOp::ceil:
-    case MapOp::round:
-    case MapOp::trunc: return unary<Int, Int>(n, a, out, KERF_EVAL_FN { return x; });
-    case MapOp::less: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x < y ? 1 : 0; });
-    case MapOp::less_equal: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x <= y ? 1 : 0; });
-    case MapOp::greater: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x > y ? 1 : 0; });
-    case MapOp::greater_equal: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x >= y ? 1 : 0; });
-    case MapOp::equal: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x == y ? 1 : 0; });
-    case MapOp::not_equal: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x != y ? 1 : 0; });
-    case MapOp::logical_and: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x & y; });
-    case MapOp::logical_or: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x | y; });
-    case MapOp::logical_xor: return binary<Int, Int>(n, a, b, out, KERF_EVAL_FN2 { return x ^ y; });
-    case MapOp::logical_not: return unary<Int, Int>(n, a, out, KERF_EVAL_FN { return x ^ 1; });
-    case MapOp::is_nan: return unary<Int, Int>(n, a, out, KERF_EVAL_FN { return x & 0; });
-    default: return;
+#define KERF_MAP_OP(name, facts, real, lanes, integer, bound)                  \
+  case MapOp::name: {                                                          \
+    constexpr MapOpFacts kFacts = facts;                                       \
+    return map_lanes < Int, kFacts.arity == 1 ? 1 : 2,                         \
+           kFacts.gives_bool > (n, a, b, out, KERF_EVAL_LAMBDA(Int, integer)); \
+  }
+#include "ir/map_ops.def"
+#undef KERF_MAP_OP
   }
 }
+
+#undef INTEGER
+#undef LANES
+#undef FACTS
+#undef KERF_EVAL_LAMBDA
 
 KERF_EVAL_INLINE void map_body(MapOp op, bool floating, Int n, const void* a, const void* b, const void* c, void* out) {
   if (op == MapOp::select) return floating ? select<double>(n, a, b, c, out) : select<Int>(n, a, b, c, out);
   if (!floating) return map_int(op, n, a, b, out);
-  return b != nullptr ? map_float_binary(op, n, a, b, out) : map_float_unary(op, n, a, out);
+  return op == MapOp::pow ? power(n, a, b, out) : map_float(op, n, a, b, out);
 }
 
 /// Saturates; NaN gives 0.

@@ -46,55 +46,8 @@ void set(Tensor& t, const Index& index, Scalar value) {
     t.integers[p] = value.integer;
 }
 
-double python_mod(double a, double b) {
-  const double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
 std::int64_t python_mod(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : ((a % b) + b) % b; }
 std::int64_t python_div(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : (a - python_mod(a, b)) / b; }
-
-double real_unary(MapOp op, double x) {
-  switch (op) {
-    case MapOp::neg: return -x;
-    case MapOp::abs: return std::fabs(x);
-    case MapOp::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
-    case MapOp::floor: return std::floor(x);
-    case MapOp::ceil: return std::ceil(x);
-    case MapOp::round: return std::nearbyint(x);
-    case MapOp::trunc: return std::trunc(x);
-    case MapOp::exp: return std::exp(x);
-    case MapOp::exp2: return std::exp2(x);
-    case MapOp::expm1: return std::expm1(x);
-    case MapOp::log: return std::log(x);
-    case MapOp::log2: return std::log2(x);
-    case MapOp::log1p: return std::log1p(x);
-    case MapOp::sqrt: return std::sqrt(x);
-    case MapOp::rsqrt: return 1 / std::sqrt(x);
-    case MapOp::reciprocal: return 1 / x;
-    case MapOp::sin: return std::sin(x);
-    case MapOp::cos: return std::cos(x);
-    case MapOp::tan: return std::tan(x);
-    case MapOp::tanh: return std::tanh(x);
-    case MapOp::sigmoid: return 1 / (1 + std::exp(-x));
-    case MapOp::erf: return std::erf(x);
-    default: return std::numeric_limits<double>::signaling_NaN();
-  }
-}
-
-double real_binary(MapOp op, double x, double y) {
-  switch (op) {
-    case MapOp::add: return x + y;
-    case MapOp::sub: return x - y;
-    case MapOp::mul: return x * y;
-    case MapOp::div: return x / y;
-    case MapOp::floor_div: return std::floor(x / y);
-    case MapOp::remainder: return python_mod(x, y);
-    case MapOp::pow: return std::pow(x, y);
-    case MapOp::minimum: return std::isnan(x) || std::isnan(y) ? x + y : std::min(x, y);
-    case MapOp::maximum: return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y);
-    default: return std::numeric_limits<double>::signaling_NaN();
-  }
-}
 
 template <class T>
 std::int64_t compare(MapOp op, T x, T y) {
@@ -213,13 +166,13 @@ class Evaluator {
       return {0, floating ? static_cast<std::int64_t>(x[0].real) : x[0].integer};
     }
     if (op == MapOp::is_nan) return {0, floating && std::isnan(x[0].real)};
-    const bool comparison = op >= MapOp::less && op <= MapOp::not_equal;
-    if (comparison) return {0, floating ? compare(op, x[0].real, x[1].real) : compare(op, x[0].integer, x[1].integer)};
+    if (is_comparison(op))
+      return {0, floating ? compare(op, x[0].real, x[1].real) : compare(op, x[0].integer, x[1].integer)};
     if (!floating) {
       const std::int64_t result = integer_map(op, x[0].integer, x[1].integer);
       return {0, node.dtype == DType::boolean ? result != 0 : result};
     }
-    return {map_op_arity(op) == 1 ? real_unary(op, x[0].real) : real_binary(op, x[0].real, x[1].real), 0};
+    return {map_scalar(op, x[0].real, x[1].real), 0};
   }
   void compute(const Node& node, const ReshapeAttr&, Tensor& out) {
     out.reals = arg(node, 0).reals;
@@ -333,10 +286,11 @@ class Evaluator {
     const std::size_t rank = x.extents.size() - 2;
     const Tensor& small = a.transposed ? out : x;  // the side whose index is computed from the other's and the tap
     Index space = a.transposed ? x.extents : out.extents;
-    const std::int64_t other_channels = small.extents[1] / a.groups;
+    const std::int64_t groups = *a.groups.evaluate(bindings_);
+    const std::int64_t other_channels = small.extents[1] / groups;
     space.push_back(other_channels);
     space.insert(space.end(), w.extents.begin() + 2, w.extents.end());
-    const std::int64_t channels = space[1] / a.groups;
+    const std::int64_t channels = space[1] / groups;
     for_each(space, [&](const Index& i) {
       const std::int64_t group = i[1] / channels;
       Index there{i[0], group * other_channels + i[2 + rank]}, tap;

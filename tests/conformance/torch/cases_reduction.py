@@ -25,6 +25,10 @@ for name, function in {"sum": torch.sum, "prod": torch.prod, "mean": torch.mean,
     case(f"y = {name}(x)", function, x="f64[3, 11]")
 case("y = logsumexp(x)", lambda x: torch.logsumexp(x, (0, 1)), x="f64[3, 11]")
 case("y = max(x, 1)", lambda x: x.max(1).values, x="f64[3, 11]")
+case("y = max(x, dim=1)[0]", lambda x: x.max(dim=1)[0], x="f64[3, 11]")
+case("y = max(x, dim=1)[1]", lambda x: x.max(dim=1)[1], x="f64[3, 11]")
+case("y = min(x, dim=0, keepdim=true)[1]", lambda x: x.min(dim=0, keepdim=True)[1], x="f64[3, 11]")
+case("m = max(x, dim=1)\ny = m.values + m.indices", lambda x: x.max(1).values + x.max(1).indices, x="f64[3, 11]")
 case("y = min(x, axis=0, keepdims=true)", lambda x: x.min(0, keepdim=True).values, x="f64[3, 11]")
 
 # NaN, infinities, ties and empty axes.

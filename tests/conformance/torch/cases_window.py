@@ -113,3 +113,11 @@ case("y = global_avg_pool(x)", lambda x: x.mean((2, 3), keepdim=True), x="f64[2,
 case("y = global_max_pool(x)", lambda x: x.amax((2, 3, 4), keepdim=True), x="f64[2, 3, 3, 4, 5]")
 case("y = relu(conv2d(x, w, padding=1) + reshape(b, 1, 5, 1, 1))", lambda x, w, b: F.relu(F.conv2d(x, w, b, padding=1)),
      x="f32[2, 3, 8, 9]", w="f32[5, 3, 3, 3]", b="f32[5]")
+
+# Groups and window sizes that are symbols.
+case("y = conv2d(x, w, groups=c, padding=1)", lambda x, w: F.conv2d(x, w, groups=6, padding=1), bind={"c": 6},
+     x="f64[2, c, 7, 5]", w="f64[c, 1, 3, 3]")
+case("y = conv2d(x, w, groups=c // 2)", lambda x, w: F.conv2d(x, w, groups=3), bind={"c": 6}, x="f64[2, c, 7, 5]", w="f64[9, 2, 3, 3]")
+case("y = conv_transpose1d(x, w, groups=c, stride=2)", lambda x, w: F.conv_transpose1d(x, w, groups=4, stride=2), bind={"c": 4},
+     x="f64[2, c, 7]", w="f64[c, 3, 3]")
+case("y = max_pool2d(x, k, stride=k - 1)", lambda x: F.max_pool2d(x, 3, stride=2), bind={"k": 3}, x="f64[2, k, 9, 9]")

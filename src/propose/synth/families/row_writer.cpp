@@ -15,29 +15,10 @@ namespace {
 using codegen::Index;
 using ir::attr;
 using ir::is;
-using ir::MapOp;
 using ir::NodeId;
 
 /// Whether computing this operator again costs more than keeping its value.
-bool costly(const ir::Node& node) {
-  if (!is<ir::MapAttr>(node)) return false;
-  switch (attr<ir::MapAttr>(node).op) {
-    case MapOp::exp:
-    case MapOp::exp2:
-    case MapOp::expm1:
-    case MapOp::log:
-    case MapOp::log2:
-    case MapOp::log1p:
-    case MapOp::pow:
-    case MapOp::sin:
-    case MapOp::cos:
-    case MapOp::tan:
-    case MapOp::tanh:
-    case MapOp::sigmoid:
-    case MapOp::erf: return true;
-    default: return false;
-  }
-}
+bool costly(const ir::Node& node) { return is<ir::MapAttr>(node) && ir::is_expensive(attr<ir::MapAttr>(node).op); }
 
 std::string_view word_for(ir::ReduceOp op) {
   switch (op) {
