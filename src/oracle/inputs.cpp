@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "base/hash.hpp"
+#include "base/memory.hpp"
 #include "base/parallel.hpp"
 #include "base/rng.hpp"
+#include "oracle/footprint.hpp"
 
 namespace kerf::oracle {
 namespace {
@@ -118,6 +120,7 @@ std::uint64_t input_seed(const ir::TensorType& input, Family family, std::uint64
 
 Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, Family family,
                                                 std::uint64_t seed) {
+  KERF_TRY_VOID(check_memory(task, shape, available_memory_bytes()));
   std::vector<ir::HostTensor> inputs;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const std::uint64_t stream = input_seed(task.inputs[i], family, seed);

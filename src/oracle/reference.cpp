@@ -1,7 +1,9 @@
 #include "oracle/reference.hpp"
 
+#include <algorithm>
 #include <atomic>
 
+#include "base/memory.hpp"
 #include "ir/interpret/interpreter.hpp"
 
 namespace kerf::oracle {
@@ -12,7 +14,9 @@ class GraphReference final : public Reference {
   GraphReference(ir::Graph bounded, bool free_nan) : bounded_(std::move(bounded)), nan_is_free_(free_nan) {}
 
   Result<DataSet> expect(const ShapeSet& shape, std::vector<ir::HostTensor> inputs) const override {
-    KERF_TRY(auto values, ir::interpret(bounded_, inputs, shape.symbols));
+    ir::InterpretOptions options;
+    options.max_bytes = std::min(options.max_bytes, available_memory_bytes());
+    KERF_TRY(auto values, ir::interpret(bounded_, inputs, shape.symbols, options));
     DataSet data;
     data.id = next_data_id();
     data.shape = shape.name;
@@ -61,7 +65,7 @@ bool nan_is_free(const ir::Graph& graph) {
     if (ir::is<ir::MapAttr>(node)) {
       const ir::MapOp op = ir::attr<ir::MapAttr>(node).op;
       if (op == ir::MapOp::minimum || op == ir::MapOp::maximum || op == ir::MapOp::select || op == ir::MapOp::is_nan ||
-          (op >= ir::MapOp::less && op <= ir::MapOp::not_equal))
+          ir::is_comparison(op))
         return true;
     }
     if (ir::is<ir::ReduceAttr>(node)) {
