@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/analysis/algebra_concat.hpp"
 #include "ir/analysis/algebra_rewriter.hpp"
 
 namespace kerf::ir {
@@ -345,6 +346,8 @@ std::vector<Graph> algebraic_forms(const Graph& graph, Values values) {
     }
     if (seen.insert(to_string(current)).second) forms.push_back(current);
   }
+  if (auto joined = algebra::joined_last(current); joined && seen.insert(to_string(*joined)).second)
+    forms.push_back(*std::move(joined));
   return forms;
 }
 

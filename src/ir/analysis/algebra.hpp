@@ -19,12 +19,14 @@ enum class Values { any, finite };
 ///   contractions and convolutions (the sum over the columns of a matrix product becomes a product with a vector),
 ///   max(c*x + b) becomes c*max(x) + b.
 /// - pooling: sums over windows of a convolution become a convolution with a wider kernel and a larger stride.
-/// Forms that change nothing are left out, so the list has one to four entries. Only float nodes are rewritten.
+/// - joined: elementwise operators move inside of concatenations, where that leaves none but at the outputs; the same
+///   operators for every element.
+/// Forms that change nothing are left out, so the list has one to five entries. Only float nodes are rewritten.
 ///
-/// On data that is not finite, or overflows on the way, the last two may differ from the graph they started from: where
-/// the original adds products of opposite infinities to NaN, or multiplies 0 by an infinity that cancels in the sum,
-/// the other order may give a number, and the other way round. So they are left out unless `values` are known to be
-/// finite.
+/// On data that is not finite, or overflows on the way, linear and pooling may differ from the graph they started from:
+/// where the original adds products of opposite infinities to NaN, or multiplies 0 by an infinity that cancels in the
+/// sum, the other order may give a number, and the other way round. So they are left out unless `values` are known to
+/// be finite.
 std::vector<Graph> algebraic_forms(const Graph& graph, Values values);
 
 }  // namespace kerf::ir

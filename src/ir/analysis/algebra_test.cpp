@@ -33,6 +33,7 @@ std::vector<TensorType> inputs() {
   add("scale", "f32[]");
   add("f", "f32[o]");
   add("wg", "f32[o, 2, 3, 3]");
+  add("R", "f32[m, 2*k]");
   return types;
 }
 
@@ -216,6 +217,21 @@ TEST(AlgebraicForms, KeepTheOrderOfSumsWhenDataMayBeInfinite) {
   const Graph graph = builder.take();
   EXPECT_EQ(algebraic_forms(graph, Values::any).size(), 1u);
   EXPECT_EQ(algebraic_forms(graph, Values::finite).size(), 2u);
+}
+
+TEST(Algebra, ElementwiseWorkMovesInsideOfConcatenations) {
+  const std::string text =
+      "half = cat([-R[:, k:], R[:, :k]], axis=1)\nd = cat([A, A], axis=1)\ny = R * d + half * rows";
+  const Graph graph = parsed(text);
+  const auto forms = algebraic_forms(graph, Values::any);
+  const Graph& last = forms.back();
+  EXPECT_TRUE(is<ConcatAttr>(last[last.outputs[0].node]));
+  EXPECT_EQ(std::count_if(last.nodes.begin(), last.nodes.end(), [](const Node& n) { return is<ConcatAttr>(n); }), 1);
+  for (const Graph& form : forms) expect_same_values(form, graph, text);
+  // What is reduced over its pieces stays one tensor.
+  const auto reduced =
+      algebraic_forms(parsed("a = cat([A, A], axis=1)\ny = a - mean(a, axis=1, keepdims=true)"), Values::any);
+  EXPECT_FALSE(is<ConcatAttr>(reduced.back()[reduced.back().outputs[0].node]));
 }
 
 }  // namespace

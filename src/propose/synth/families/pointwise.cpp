@@ -9,6 +9,9 @@
 //   $raw($args, outer, inner)                  computes one element from nothing.
 // DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
 // thread. OUT_F32 when the output is floats at OUT_PTR; OUT_TYPE is the type of a value.
+//
+// JOINED: the root concatenates elementwise pieces. OUTER rows then have pieces of at most LONGEST elements, and PIECES
+// are the loops over them, from `begin` on, at most CHUNK elements each.
 
 #include <fmt/format.h>
 
@@ -67,6 +70,7 @@ class Pointwise final : public Family {
   std::string_view name() const override { return "pointwise"; }
 
   bool fits(const codegen::Plan& plan, const Group& group) const override {
+    if (is_joined(plan, group)) return true;
     if (!group.anchors.empty()) return false;
     const Domain domain = domain_of(plan, group);
     return Places(plan, domain).follow(group.root);
@@ -74,6 +78,7 @@ class Pointwise final : public Family {
 
   Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
     const codegen::Plan& plan = hooks.plan();
+    if (is_joined(plan, group)) return fill_joined(group, hooks);
     const Domain domain = domain_of(plan, group);
     Places places(plan, domain);
     KERF_CHECK(places.follow(group.root), "fill is called for groups that fit");
@@ -94,11 +99,60 @@ class Pointwise final : public Family {
     values.text["OUT_TYPE"] = hooks.type_name(group.root);
     values.text["OUT_PTR"] = out.parameter;
     values.text["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
+    values.text["JOINED"] = "0";
     for (const char* name : {"DECLARE", "READS", "BOUND"}) values.text.try_emplace(name, "");
     return values;
   }
 
  private:
+  static bool is_joined(const codegen::Plan& plan, const Group& group) {
+    return !group.copy && group.anchors.size() == 1 && group.anchors.front() == group.root &&
+           ir::is<ir::ConcatAttr>(plan.graph[group.root]);
+  }
+
+  static TemplateValues fill_joined(const Group& group, HookWriter& hooks) {
+    const ir::Node& root = hooks.plan().graph[group.root];
+    const auto axis = static_cast<std::ptrdiff_t>(ir::attr<ir::ConcatAttr>(root).axis);
+    const Shape outer(root.shape.begin(), root.shape.begin() + axis);
+    const Dim row = element_count(Shape(root.shape.begin() + axis, root.shape.end()));
+    const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
+    Dim longest = 0, begin = 0;
+    std::string pieces;
+    for (std::size_t k = 0; k < root.args.size(); ++k) {
+      const Shape& shape = hooks.plan().graph[root.args[k]].shape;
+      const Shape inner(shape.begin() + axis, shape.end());
+      const Dim size = element_count(inner);
+      Index own;
+      own.axes = unravel_text("kerf_outer", outer, hooks);
+      const auto rest = unravel_text("kerf_inner", inner, hooks);
+      own.axes.insert(own.axes.end(), rest.begin(), rest.end());
+      own.by_axis = true;
+      own.linear = fmt::format("(kerf_outer * {} + kerf_inner)", hooks.extent(size));
+      hooks.value(fmt::format("piece_{}", k), root.args[k], at, own);
+      const std::string place =
+          fmt::format("(kerf_outer * {} + {} + kerf_inner)", hooks.extent(row), hooks.extent(begin));
+      hooks.store(fmt::format("put_{}", k), group.root, group.buffer, at, Index::of_linear(place),
+                  {{group.root, "kerf_y"}});
+      pieces += fmt::format(R"(    {{
+      const kerf_index size = {1}, end = begin + $CHUNK < size ? begin + $CHUNK : size;
+#pragma omp simd
+      for (kerf_index inner = begin; inner < end; ++inner)
+        $put_{0}($args, outer, inner, $piece_{0}($args, outer, inner));
+    }}
+)",
+                            k, hooks.extent(size));
+      longest = max(longest, size);
+      begin = begin + size;
+    }
+    TemplateValues values;
+    values.extents["OUTER"] = element_count(outer).to_string();
+    values.extents["LONGEST"] = longest.to_string();
+    values.text["PIECES"] = pieces;
+    values.text["JOINED"] = "1";
+    values.text["OUT_F32"] = "0";
+    return values;
+  }
+
   static Domain domain_of(const codegen::Plan& plan, const Group& group) {
     const Shape& shape = plan.graph[group.root].shape;
     return {shape, std::vector<bool>(shape.size(), false)};
