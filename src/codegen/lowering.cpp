@@ -166,6 +166,8 @@ std::string Lowering::compute_here(NodeId id, const Index& index) {
   if (is<ir::ViewAttr>(n)) return view_value(id, index);
   const Axes at = axes_of(index, n.shape);
   if (is<ir::ConcatAttr>(n)) return concat_value(id, at);
+  if (is<ir::GatherAttr>(n)) return gather_value(id, at);
+  if (is<ir::TopAttr>(n)) return top_value(id, at);
   if (is<ir::ReduceAttr>(n)) return reduce_value(id, at);
   if (is<ir::ContractAttr>(n)) return contract_value(id, at);
   if (is<ir::ConvAttr>(n)) return conv_value(id, at);

@@ -67,6 +67,8 @@ class Lowering {
   std::string real_expression(ir::MapOp op, DType type, const std::vector<std::string>& args);
   std::string view_value(ir::NodeId id, const Index& index);
   std::string concat_value(ir::NodeId id, const Axes& at);
+  std::string gather_value(ir::NodeId id, const Axes& at);
+  std::string top_value(ir::NodeId id, const Axes& at);
 
   // Loops; results are the accumulator variable.
   std::string reduce_value(ir::NodeId id, const Axes& at);

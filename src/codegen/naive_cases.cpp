@@ -199,6 +199,20 @@ std::vector<MapOp> operators(const std::function<bool(const ir::MapOpFacts&)>& w
   return ops;
 }
 
+void chosen(SureBuilder& b) {
+  const NodeId x = matrix(b, "x"), i = b.input("i", DType::i64, {rows, cols});
+  const NodeId place = b.apply(MapOp::remainder, i, b.constant(3, DType::i64));
+  b.output("lines", b.sure(b.gather(x, place, 0)));
+  b.output("columns", b.sure(b.gather(b.apply(MapOp::exp, x), place, 1)));
+  b.output("row", b.sure(b.gather(x, b.sure(b.reduce(ReduceOp::argmax, x, {1}, true)), 1)));
+  b.output("outside", b.sure(b.gather(x, i, 1)));
+  for (const bool largest : {true, false}) {
+    const std::string name = largest ? "largest" : "smallest";
+    b.output(name, b.sure(b.top(x, 1, 3, largest)));
+    b.output(name + "_of_lines", b.sure(b.top(i, 0, 2, largest)));
+  }
+}
+
 std::vector<GraphCase> make_cases() {
   using ir::Arguments;
   const auto smooth = operators([](const ir::MapOpFacts& f) {
@@ -248,6 +262,7 @@ std::vector<GraphCase> make_cases() {
       {"views", views},
       {"mask", mask},
       {"joined", joined},
+      {"chosen", chosen},
       {"reduce_last", [](SureBuilder& b) { reductions(b, DType::f32, {2}, false); }},
       {"reduce_middle", [](SureBuilder& b) { reductions(b, DType::f32, {1}, true); }},
       {"reduce_two", [](SureBuilder& b) { reductions(b, DType::f32, {0, 2}, false); }},

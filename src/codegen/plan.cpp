@@ -40,7 +40,9 @@ bool is_leaf(const Node& node) {
 
 /// Whether `consumer` reads some element of `arg` more than once.
 bool repeats(const Graph& graph, const Node& consumer, NodeId arg) {
-  if (is<ir::ContractAttr>(consumer) || is<ir::ConvAttr>(consumer) || is<ir::PoolAttr>(consumer)) return true;
+  if (is<ir::ContractAttr>(consumer) || is<ir::ConvAttr>(consumer) || is<ir::PoolAttr>(consumer) ||
+      is<ir::GatherAttr>(consumer) || is<ir::TopAttr>(consumer))
+    return true;
   const Shape& shape = graph[arg].shape;
   if (is<ir::MapAttr>(consumer)) {
     if (shape.size() != consumer.shape.size()) return true;
@@ -136,7 +138,7 @@ std::vector<bool> stored_nodes(const Graph& graph, const std::vector<bool>& live
     stored[id] = weight[id] >= kLargestKernel;
     for (const NodeId user : consumers[id]) {
       const Node& consumer = graph[user];
-      const bool loop = is<ir::ContractAttr>(consumer) || is<ir::ConvAttr>(consumer);
+      const bool loop = is<ir::ContractAttr>(consumer) || is<ir::ConvAttr>(consumer) || is<ir::TopAttr>(consumer);
       if (loop && weight[id] >= kLoopOperand) stored[id] = true;
       if (weight[id] >= kExpensive && repeats(graph, consumer, static_cast<NodeId>(id))) stored[id] = true;
     }
@@ -197,7 +199,8 @@ class Names {
 
 bool is_anchor(const ir::Node& node) {
   return is<ir::ConcatAttr>(node) || is<ir::ReduceAttr>(node) || is<ir::ScanAttr>(node) || is<ir::ContractAttr>(node) ||
-         is<ir::ConvAttr>(node) || is<ir::PoolAttr>(node) || is<ir::AdaptivePoolAttr>(node);
+         is<ir::ConvAttr>(node) || is<ir::PoolAttr>(node) || is<ir::AdaptivePoolAttr>(node) ||
+         is<ir::GatherAttr>(node) || is<ir::TopAttr>(node);
 }
 
 std::vector<bool> stored_by_default(const ir::Graph& graph) { return stored_nodes(graph, live_nodes(graph)); }

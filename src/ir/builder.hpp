@@ -25,6 +25,8 @@ class Builder {
   Result<NodeId> broadcast_to(NodeId x, Shape shape);
   NodeId view(NodeId x, ViewAttr view, Shape shape);  ///< unchecked
   Result<NodeId> concat(std::vector<NodeId> args, int axis);
+  Result<NodeId> gather(NodeId x, NodeId index, int axis);
+  Result<NodeId> top(NodeId x, int axis, const Dim& count, bool largest);              ///< indices
   Result<NodeId> reduce(ReduceOp op, NodeId x, std::vector<int> axes, bool keepdims);  ///< empty axes: all of them
   Result<NodeId> scan(ScanAttr attr, NodeId x);
   Result<NodeId> contract(NodeId lhs, NodeId rhs, ContractAttr attr);

@@ -42,6 +42,10 @@ struct Describe {
   std::string operator()(const MapAttr& a) const { return std::string(map_op_name(a.op)); }
   std::string operator()(const ReshapeAttr&) const { return "reshape"; }
   std::string operator()(const ConcatAttr& a) const { return "concat axis=" + std::to_string(a.axis); }
+  std::string operator()(const GatherAttr& a) const { return "gather axis=" + std::to_string(a.axis); }
+  std::string operator()(const TopAttr& a) const {
+    return std::string(a.largest ? "largest" : "smallest") + " axis=" + std::to_string(a.axis);
+  }
   std::string operator()(const ReduceAttr& a) const {
     return "reduce " + std::string(reduce_op_name(a.op)) + " axes=" + list(a.axes) + (a.keepdims ? " keepdims" : "");
   }

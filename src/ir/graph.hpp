@@ -42,6 +42,14 @@ struct ViewAttr {
 
 struct ConcatAttr { int axis = 0; };                             ///< any number of arguments
 
+/// out[i...] = x[i... with i_axis replaced by index[i...]]; args: x, index (i64), of equal rank. An extent of index that is
+/// 1 stretches, apart from `axis`. An index outside the axis gives 0; the data of honest tasks has none.
+struct GatherAttr { int axis = 0; };
+
+/// Indices (i64) along `axis` of the largest elements, or the smallest, in order; as many as the node's extent there. Ties
+/// go to the lower index. A NaN counts as larger than everything.
+struct TopAttr { int axis = 0; bool largest = true; };
+
 /// Reduces `axes` (sorted, distinct, non-negative). max/min propagate NaN. argmax/argmin (exactly one axis, dtype i64)
 /// give the first index of the extreme; a NaN counts as the extreme, the first NaN wins. any/all: bool. The empty sum is
 /// 0, the empty product 1, empty max/min/arg is refused when shapes are known. With keepdims the axes stay with extent 1.
@@ -74,7 +82,7 @@ struct AdaptivePoolAttr { PoolOp op = PoolOp::sum; int rank = 2; };
 // clang-format on
 
 using Attr = std::variant<InputAttr, ConstantAttr, IotaAttr, MapAttr, ReshapeAttr, ViewAttr, ConcatAttr, ReduceAttr,
-                          ScanAttr, ContractAttr, ConvAttr, PoolAttr, AdaptivePoolAttr>;
+                          ScanAttr, ContractAttr, ConvAttr, PoolAttr, AdaptivePoolAttr, GatherAttr, TopAttr>;
 
 struct Node {
   Attr attr;

@@ -72,6 +72,7 @@ bool nan_is_free(const ir::Graph& graph) {
       const ir::ReduceOp op = ir::attr<ir::ReduceAttr>(node).op;
       if (op != ir::ReduceOp::sum && op != ir::ReduceOp::prod) return true;
     }
+    if (ir::is<ir::TopAttr>(node)) return true;
     if (ir::is<ir::PoolAttr>(node) || ir::is<ir::AdaptivePoolAttr>(node)) return true;
   }
   return false;

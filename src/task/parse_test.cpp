@@ -85,7 +85,7 @@ TEST(ParseTask, NamesTheTaskAfterItsFileWhenItHasNoName) {
 
 TEST(ParseTask, NamesThePlaceAndTheNearestKey) {
   EXPECT_EQ(error_of(replaced(kRmsnorm, "precision", "precison")).substr(0, 70),
-            "t.toml:3:1: unknown key 'precison' (did you mean 'precision'?); known ");
+            "t.toml:3:1: unknown key 'precison' (did you mean 'precision'?); choose");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "expr", "exprs")),
              "t.toml:12:1: unknown key 'exprs' in [reference] (did you mean 'expr'?)");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "\"f32\"", "\"f23\"")), "unknown precision 'f23'; choose one of: f64, f32,");
@@ -248,6 +248,24 @@ TEST(TaskId, ChangesWithWhateverCanChangeAVerdict) {
                                                         {"[inputs]", "special_values = false\n[inputs]"},
                                                         {"[shapes]", "[distributions]\nx=\"normal(0,2)\"\n[shapes]"}})
     EXPECT_NE(parse(replaced(kRmsnorm, from, to))->id, id) << from;
+}
+
+TEST(ParseTask, IndicesMustLieInTheAxisTheyIndex) {
+  const std::string text = R"TASK(name = "lookup"
+[inputs]
+i = "i64[n]"
+w = "f32[rows, cols]"
+[shapes]
+default = { n = 8, rows = 16, cols = 4 }
+[distributions]
+i = "integers(0, rows - 1)"
+[reference]
+expr = "y = embedding(i, w)"
+)TASK";
+  const auto task = parse(text);
+  EXPECT_TRUE(task) << task.error().message;
+  EXPECT_HAS(error_of(replaced(text, "rows - 1", "rows")), "input 'i' indexes an axis of extent rows, which is 16");
+  EXPECT_HAS(error_of(replaced(text, "(0, rows - 1)", "(-1, 3)")), "write i = \"integers(0, rows - 1)\"");
 }
 
 }  // namespace

@@ -261,7 +261,7 @@ class Accountant {
     if (is<ReduceAttr>(node)) return attr<ReduceAttr>(node).op != ReduceOp::sum;
     if (is<PoolAttr>(node)) return attr<PoolAttr>(node).op != PoolOp::sum;
     if (is<AdaptivePoolAttr>(node)) return attr<AdaptivePoolAttr>(node).op != PoolOp::sum;
-    return is<ScanAttr>(node);
+    return is<ScanAttr>(node) || is<GatherAttr>(node) || is<TopAttr>(node);
   }
 
   void charge(std::size_t id, Cost& cost) const {
@@ -277,6 +277,10 @@ class Accountant {
       if (op != MapOp::cast) (is_special(op) ? cost.special_ops : cost.other_flops) += computed.count();
     } else if (is<ReduceAttr>(node) || is<PoolAttr>(node) || is<AdaptivePoolAttr>(node)) {
       cost.other_flops += combined_terms(node, demand);
+    } else if (is<TopAttr>(node)) {  // the first of a line takes as many comparisons as it has others
+      const auto axis = static_cast<std::size_t>(attr<TopAttr>(node).axis);
+      const double lines = demand.count() / std::max<double>(1, static_cast<double>(demand.axes[axis].count()));
+      cost.other_flops += lines * std::max<double>(0, static_cast<double>(extents(node.args[0])[axis]) - 1);
     } else if (is<ScanAttr>(node)) {
       const auto axis = static_cast<std::size_t>(attr<ScanAttr>(node).axis);
       const Demand line = argument_demand(node, 0, demand, argument_extents(node), extents_[id], bindings_);

@@ -235,6 +235,29 @@ Demand through_conv(const ConvAttr& conv, std::size_t which, const Demand& out, 
   return demand;
 }
 
+/// All indices of the needed elements; of the data, which may be the same element every time, one per line.
+Demand through_gather(const GatherAttr& gather, std::size_t which, const Demand& out, const Extents& argument) {
+  Demand demand = out;
+  demand.mask = -1;
+  const auto axis = static_cast<std::size_t>(gather.axis);
+  if (which == 0) {
+    demand.axes[axis] = AxisSet::none(argument[axis]);
+    if (argument[axis] > 0 && out.axes[axis].count() > 0) demand.axes[axis].insert(0);
+    return demand;
+  }
+  for (std::size_t d = 0; d < argument.size(); ++d)
+    if (argument[d] == 1 && d != axis) demand.axes[d] = AxisSet(1);
+  return demand;
+}
+
+/// Every element of a line decides who is among the largest.
+Demand through_top(const TopAttr& top, const Demand& out, const Extents& argument) {
+  Demand demand = out;
+  demand.mask = -1;
+  demand.axes[static_cast<std::size_t>(top.axis)] = AxisSet(argument[static_cast<std::size_t>(top.axis)]);
+  return demand;
+}
+
 Demand through_pool(const Node& node, const Demand& out, const Extents& argument) {
   Demand demand = out;
   demand.mask = -1;
@@ -277,6 +300,8 @@ Demand argument_demand(const Node& node, std::size_t which, const Demand& out, c
   if (is<ScanAttr>(node)) return through_scan(attr<ScanAttr>(node), out);
   if (is<ContractAttr>(node)) return through_contract(attr<ContractAttr>(node), which, out, argument);
   if (is<ConvAttr>(node)) return through_conv(attr<ConvAttr>(node), which, out, arguments);
+  if (is<GatherAttr>(node)) return through_gather(attr<GatherAttr>(node), which, out, argument);
+  if (is<TopAttr>(node)) return through_top(attr<TopAttr>(node), out, argument);
   if (is<ConcatAttr>(node)) {
     Demand demand = out;
     demand.mask = -1;

@@ -99,6 +99,8 @@ Traced Rewriter::trace(NodeId id) {
   if (is<MapAttr>(n)) return map(n);
   if (is<ReshapeAttr>(n) || is<ViewAttr>(n)) return moved(n);
   if (is<ConcatAttr>(n)) return concat(n);
+  if (is<GatherAttr>(n)) return gather(n);
+  if (is<TopAttr>(n)) return top(n);
   if (is<ReduceAttr>(n)) return reduce(n);
   if (is<ScanAttr>(n)) return scan(n);
   if (is<ContractAttr>(n) || is<ConvAttr>(n)) return product_sum(n);

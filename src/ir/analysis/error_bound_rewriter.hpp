@@ -34,6 +34,8 @@ class Rewriter {
   Traced moved(const Node& node);
   NodeId move_one(const Node& node, NodeId x, bool is_value);
   Traced concat(const Node& node);
+  Traced gather(const Node& node);  // error_bound_gather.cpp
+  Traced top(const Node& node);
 
   // Elementwise (error_bound_map.cpp).
   Traced map(const Node& node);

@@ -230,6 +230,15 @@ TEST(Expression, AnIndexOfAnExtremeAlongAnAxisIsPyTorchsPair) {
   EXPECT_REFUSED("y = sum(x, dim=1).values", "unknown attribute 'values'");
 }
 
+TEST(Expression, IndicesMustBeIntegersThatFit) {
+  EXPECT_EQ(type_of("y = gather(x, 0, reshape(k, [rows, 1]))[0]"), "f32[1]") << "x is narrowed to the indices";
+  EXPECT_EQ(type_of("y = embedding(k, x)"), "f32[rows, cols]");
+  EXPECT_EQ(type_of("y = topk(x, 2)[0]"), "f32[rows, 2]");
+  EXPECT_REFUSED("y = gather(x, 0, x)", "must hold integers, not f32");
+  EXPECT_REFUSED("y = gather(x, 0, k)", "must have as many axes as x, 2");
+  EXPECT_REFUSED("y = topk(x, rows + 4, 0)", "minus k is -4");
+}
+
 TEST(Expression, GroupsOfAConvolutionMayBeASymbol) {
   EXPECT_EQ(type_of("y = conv1d(reshape(x, [1, rows, cols]), ones(rows, 1, 3), groups=rows)"),
             "f32[1, rows, cols - 2]");

@@ -31,9 +31,9 @@ void enter(Registry& registry, const FunctionRow& row) {
 const Registry& registry() {
   static const Registry kRegistry = [] {
     Registry all;
-    for (const auto family :
-         {pointwise_functions(), activation_functions(), reduction_functions(), normalization_functions(),
-          linear_functions(), window_functions(), shape_functions(), creation_functions(), loss_functions()})
+    for (const auto family : {pointwise_functions(), activation_functions(), reduction_functions(),
+                              normalization_functions(), linear_functions(), window_functions(), shape_functions(),
+                              creation_functions(), loss_functions(), gather_functions()})
       for (const auto& row : family) enter(all, row);
     return all;
   }();

@@ -28,6 +28,7 @@ std::span<const FunctionRow> window_functions();
 std::span<const FunctionRow> shape_functions();
 std::span<const FunctionRow> creation_functions();
 std::span<const FunctionRow> loss_functions();
+std::span<const FunctionRow> gather_functions();
 
 struct Function {
   FunctionHelp help;

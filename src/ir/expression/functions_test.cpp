@@ -164,6 +164,23 @@ TEST(Functions, LossesReduceAsAsked) {
   expect_values("y = bce_with_logits(x, ones(2, 3), reduction=\"none\")[1]", x, {0, std::log(2.0), std::log(2.0)});
 }
 
+TEST(Functions, IndicesChooseElements) {
+  const std::vector<Given> x{
+      {"x", "f32[2, 3]", {1, 2, 3, 4, 5, 6}}, {"i", "i64[2, 1]", {2, 0}}, {"j", "i32[2]", {1, 1}}};
+  expect_values("y = gather(x, 1, i)", x, {3, 4});
+  expect_values("y = gather(x, i, 1)", x, {3, 4});
+  expect_values("y = take(x, j, axis=0)", x, {4, 5, 6, 4, 5, 6});
+  expect_values("y = take(x, i)", x, {3, 1});
+  expect_values("y = index_select(x, 1, j)", x, {2, 2, 5, 5});
+  expect_values("y = embedding(i, x)", x, {0, 0, 0, 1, 2, 3});  // an index outside gives 0
+  const std::vector<Given> ties{{"x", "f32[5]", {2, 7, 2, 7, -1}}, {"n", "f32[4]", {1, kNan, 3, -kInf}}};
+  expect_values("y = topk(x, 3)[1]", ties, {1, 3, 0});
+  expect_values("y = topk(x, 3).values", ties, {7, 7, 2});
+  expect_values("y = topk(x, 3, largest=false)[1]", ties, {4, 0, 2});
+  expect_values("y = topk(n, 2)[1]", ties, {1, 2});
+  expect_values("y = topk(n, 4, largest=false).indices", ties, {3, 0, 2, 1});
+}
+
 TEST(Functions, LayoutsMoveElementsWhereTheySay) {
   const std::vector<Given> x{{"x", "f32[2, 3]", {1, 2, 3, 4, 5, 6}}};
   expect_values("y = roll(x, 1, 1)", x, {3, 1, 2, 6, 4, 5});

@@ -127,6 +127,12 @@ T Ops::concat(const std::vector<T>& args, int axis) {
   for (const T& arg : args) ids.push_back(arg.id);
   return take(builder_.concat(std::move(ids), axis));
 }
+T Ops::gather(T x, T index, int axis) {
+  return usable({x, index}) ? take(builder_.gather(x.id, index.id, axis)) : invalid();
+}
+T Ops::top(T x, int axis, const Dim& count, bool largest) {
+  return usable({x}) ? take(builder_.top(x.id, axis, count, largest)) : invalid();
+}
 T Ops::reduce(ReduceOp op, T x, const std::vector<int>& axes, bool keepdims) {
   return usable({x}) ? take(builder_.reduce(op, x.id, axes, keepdims)) : invalid();
 }

@@ -45,6 +45,8 @@ class Ops {
   T broadcast_to(T x, Shape shape);
   T view(T x, ViewAttr view, Shape shape);
   T concat(const std::vector<T>& args, int axis);
+  T gather(T x, T index, int axis);
+  T top(T x, int axis, const Dim& count, bool largest);
   T reduce(ReduceOp op, T x, const std::vector<int>& axes, bool keepdims);
   T scan(const ScanAttr& attr, T x);
   T contract(T lhs, T rhs, ContractAttr attr);

@@ -175,6 +175,16 @@ class Executor {
     return result;
   }
 
+  Status gather(const Node& node, std::vector<Value>& args, Value& out) {
+    Value x = args[0];
+    if (x.storage != out.storage) {
+      KERF_TRY(x, as_lanes(args[0], memory_, threads_));
+    }
+    KERF_TRY(const Value index, as_lanes(args[1], memory_, threads_));
+    run_gather(attr<GatherAttr>(node), x, index, out, threads_);
+    return {};
+  }
+
   Status execute(NodeId id) {
     const Node& node = graph_[id];
     Value& out = values_[at(id)];
@@ -183,6 +193,12 @@ class Executor {
       for (const NodeId arg : node.args) args.push_back(value(arg));
     if (is<ConcatAttr>(node)) {
       run_concat(attr<ConcatAttr>(node).axis, args, out, threads_);
+      return {};
+    }
+    if (is<GatherAttr>(node)) return gather(node, args, out);
+    if (is<TopAttr>(node)) {
+      KERF_TRY(const Value x, as_lanes(args[0], memory_, threads_));
+      run_top(attr<TopAttr>(node), x, out, threads_);
       return {};
     }
     if (out.storage == DType::boolean)

@@ -87,7 +87,7 @@ class RandomGraph {
   }
 
   void grow() {
-    switch (rng_.integer(0, 12)) {
+    switch (rng_.integer(0, 13)) {
       case 0:
       case 1: return binary();
       case 2:
@@ -100,6 +100,7 @@ class RandomGraph {
       case 9: return scan_or_concat();
       case 10: return contract();
       case 11: return window();
+      case 12: return choose();
       default: return creation();
     }
   }
@@ -126,6 +127,19 @@ class RandomGraph {
     if (shape.empty()) return;
     const int axis = static_cast<int>(rng_.integer(0, static_cast<std::int64_t>(shape.size()) - 1));
     keep_small(builder_.iota(axis, std::move(shape), rng_.chance(0.5) ? DType::i64 : DType::f32));
+  }
+  void choose() {
+    const NodeId x = pick();
+    const auto e = extents(x);
+    if (e.empty()) return;
+    const int axis = static_cast<int>(rng_.integer(0, static_cast<std::int64_t>(e.size()) - 1));
+    const std::int64_t extent = e[static_cast<std::size_t>(axis)];
+    if (extent == 0) return;
+    const auto indices = builder_.top(x, axis, rng_.integer(1, extent), rng_.chance(0.5));
+    if (!indices) return;
+    if (rng_.chance(0.3))
+      return keep(builder_.gather(x, *builder_.map(MapOp::sub, {*indices, builder_.constant(1, DType::i64)}), axis));
+    keep(rng_.chance(0.5) ? builder_.gather(x, *indices, axis) : indices);
   }
   void reshape() {
     const NodeId x = pick();

@@ -205,6 +205,39 @@ class Evaluator {
       shift += arg(node, n).extents[axis];
     }
   }
+  void compute(const Node& node, const GatherAttr& a, Tensor& out) {
+    const Tensor &x = arg(node, 0), &index = arg(node, 1);
+    const auto axis = static_cast<std::size_t>(a.axis);
+    for_each(out.extents, [&](const Index& i) {
+      Index place = i, from = i;
+      for (std::size_t d = 0; d < place.size(); ++d)
+        if (index.extents[d] == 1) place[d] = 0;
+      from[axis] = get(index, place).integer;
+      const bool inside = from[axis] >= 0 && from[axis] < x.extents[axis];
+      set(out, i, inside ? get(x, from) : number(out, 0));
+    });
+  }
+  void compute(const Node& node, const TopAttr& a, Tensor& out) {
+    const Tensor& x = arg(node, 0);
+    const auto axis = static_cast<std::size_t>(a.axis);
+    const auto key = [&](const Index& i) {
+      const Scalar s = get(x, i);
+      return x.floating ? s.real : static_cast<double>(s.integer);
+    };
+    for_each(x.extents, [&](const Index& i) {  // its rank: how many come before it
+      std::int64_t rank = 0;
+      Index other = i;
+      for (other[axis] = 0; other[axis] < x.extents[axis]; ++other[axis]) {
+        const double mine = key(i), theirs = key(other);
+        const bool same = mine == theirs || (std::isnan(mine) && std::isnan(theirs));
+        const bool larger = std::isnan(theirs) ? !std::isnan(mine) : theirs > mine;
+        rank += same ? other[axis] < i[axis] : larger == a.largest;
+      }
+      Index to = i;
+      to[axis] = rank;
+      if (rank < out.extents[axis]) set(out, to, {0, i[axis]});
+    });
+  }
   void compute(const Node& node, const ReduceAttr& a, Tensor& out) {
     const Tensor& in = arg(node, 0);
     const bool is_arg = a.op == ReduceOp::argmax || a.op == ReduceOp::argmin;

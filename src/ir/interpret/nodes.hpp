@@ -9,6 +9,10 @@
 
 namespace kerf::ir::eval {
 
+/// `index` is i64; x and out have the same storage.
+void run_gather(const GatherAttr& gather, const Value& x, const Value& index, Value& out, int threads);
+/// x is f64 or i64, out is i64.
+void run_top(const TopAttr& top, const Value& x, Value& out, int threads);
 void run_concat(int axis, std::span<const Value> args, Value& out, int threads);
 
 // These four take lanes: x and out are both f64 or both i64.

@@ -31,7 +31,7 @@ struct RegionStep {
   std::vector<Reduction> reductions;  ///< one per Program::results
 };
 
-/// A node that is computed on its own: concat, scan, contract, conv, pool.
+/// A node that is computed on its own: concat, gather, top, scan, contract, conv, pool.
 struct NodeStep {
   NodeId node = 0;
 };

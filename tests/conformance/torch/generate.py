@@ -17,6 +17,7 @@ except ImportError:
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import case_table  # noqa: E402
+import cases_gather  # noqa: E402,F401
 import cases_linear  # noqa: E402,F401
 import cases_loss  # noqa: E402,F401
 import cases_normalization  # noqa: E402,F401
