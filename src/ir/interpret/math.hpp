@@ -86,12 +86,12 @@ struct Reduced {
   double f;
 };
 KERF_EVAL_INLINE Reduced reduce_for_log(double x) {
-  constexpr std::int64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
-  const std::int64_t bits = std::bit_cast<std::int64_t>(x);
-  const std::int64_t above = bits - kSqrtHalf;
-  const std::int64_t exponent = above & static_cast<std::int64_t>(0xfff0000000000000ULL);
+  // Unsigned: negative arguments, whose result is replaced later, would overflow.
+  constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t exponent = (bits - kSqrtHalf) & 0xfff0000000000000ULL;
   // The exponent is biased to be positive so that a logical shift serves; not every vector unit has the other one.
-  const auto biased = static_cast<std::int64_t>((static_cast<std::uint64_t>(exponent) + (2048ULL << 52)) >> 52 & 0xfff);
+  const auto biased = static_cast<std::int64_t>((exponent + (2048ULL << 52)) >> 52 & 0xfff);
   const double k =
       std::bit_cast<double>(biased + std::bit_cast<std::int64_t>(kRoundingShift)) - (kRoundingShift + 2048.0);
   return {k, std::bit_cast<double>(bits - exponent) - 1.0};
