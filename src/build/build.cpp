@@ -99,9 +99,11 @@ Result<CompileOutcome> BuildCache::compile(Language& language, const CompileRequ
   }
   KERF_TRY(CompileOutcome outcome, language.compile(request));
   // Only artifacts go to disk: a failure may come from a loaded machine (time limit) and is cheap to find again.
+  Status written;
   if (const auto* artifact = std::get_if<Artifact>(&outcome); artifact != nullptr && !file.empty())
-    (void)write_file_atomic(file, serialise(*artifact));  // a full disk costs speed, not correctness
+    written = write_file_atomic(file, serialise(*artifact));
   const std::lock_guard lock(mutex_);
+  if (!written && write_error_.empty()) write_error_ = written.error().message;
   ++misses_;
   // Somebody may have compiled the same meanwhile. An artifact beats a failure: who has seen it compile finds it again.
   const auto [place, inserted] = known_.emplace(key, outcome);
@@ -116,6 +118,11 @@ int BuildCache::hits() const {
 int BuildCache::misses() const {
   const std::lock_guard lock(mutex_);
   return misses_;
+}
+
+std::string BuildCache::write_error() const {
+  const std::lock_guard lock(mutex_);
+  return write_error_;
 }
 
 CompileRequest make_request(const Candidate& candidate, const Bindings& constants, const std::string& arch) {

@@ -23,12 +23,16 @@ class BuildCache {
 
   int hits() const;
   int misses() const;
+  /// Why compiled code could not be written to the folder; "" while it can. It then lives in memory only, which costs
+  /// speed at the next start, not correctness.
+  std::string write_error() const;
 
  private:
   std::filesystem::path folder_;
   mutable std::mutex mutex_;
   std::map<std::string, CompileOutcome> known_;  // guarded by mutex_
   int hits_ = 0, misses_ = 0;                    // guarded by mutex_
+  std::string write_error_;                      // guarded by mutex_
 };
 
 /// The request for a candidate under one set of constants.

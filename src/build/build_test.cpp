@@ -93,5 +93,16 @@ TEST_F(BuildCacheTest, FailuresAreRememberedInTheProcessOnly) {
   EXPECT_EQ(language_.compiles(), 2);
 }
 
+TEST_F(BuildCacheTest, AFolderThatCannotBeWrittenCostsNothingButTheNextStart) {
+  std::ofstream(folder_) << "a file where the folder should be";
+  const CompileRequest request{"src", {}, "a", {}, std::chrono::seconds(1)};
+  BuildCache cache(folder_ / "builds");
+  EXPECT_EQ(cache.write_error(), "");
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*cache.compile(language_, request)));
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*cache.compile(language_, request)));
+  EXPECT_EQ(language_.compiles(), 1);
+  EXPECT_NE(cache.write_error().find(folder_.string()), std::string::npos) << cache.write_error();
+}
+
 }  // namespace
 }  // namespace kerf

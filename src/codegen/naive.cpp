@@ -89,6 +89,7 @@ class FileWriter {
     const std::string comment = node.origin.empty() ? "" : "// " + node.origin + "\n";
     kernel.text = fmt::format("{}{} {}({}) {{\n", comment, dialect_.kernel_prefix, kernel.name, join(parameters, ", "));
     if (dialect_.host_entry) {
+      if (options_.parallel) kernel.text += "#pragma omp parallel for\n";
       kernel.text +=
           fmt::format("  for (kerf_index {0} = 0; {0} < {1}; ++{0}) {{\n{2}  }}\n}}\n", item, items, code.text());
     } else {

@@ -18,6 +18,7 @@ struct NaiveOptions {
   bool outputs_in_compute_type = false;  ///< float outputs are written in `compute`, whatever their declared dtype
   OperandRounding operand_rounding = OperandRounding::none;
   std::string kernel_prefix = "naive";  ///< kernels are <prefix>_0, <prefix>_1, ...
+  bool parallel = false;                ///< languages with a host entry: all cores share the loop over work items
   bool header = true;                   ///< with the `kerf` header comment
   std::string target;                   ///< value of the header's `target:` line; "": without that line
 };

@@ -217,6 +217,17 @@ TEST(NaiveText, TakesPrefixAndLeavesOutTheHeaderOnRequest) {
   EXPECT_NE(text.find("cl_khr_fp64"), std::string::npos);
 }
 
+TEST(NaiveText, SharesEveryLoopBetweenTheCoresOnRequest) {
+  NaiveOptions options;
+  const ir::Graph softmax = build_case(case_named("softmax"));
+  EXPECT_EQ(generate_naive(softmax, dialects::cpp, options)->find("omp parallel"), std::string::npos);
+  options.parallel = true;
+  const std::string text = *generate_naive(softmax, dialects::cpp, options);
+  std::size_t loops = 0, at = 0;
+  while ((at = text.find("#pragma omp parallel for\n  for (", at)) != std::string::npos) ++loops, ++at;
+  EXPECT_EQ(loops, 4U);  // one per kernel
+}
+
 TEST(NaiveText, IsRefusedWhenArgumentsShareAName) {
   SureBuilder b;
   b.output("x", b.apply(ir::MapOp::exp, b.input("x", DType::f32, {Dim(3)})));

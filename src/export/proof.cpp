@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "export/parts.hpp"
+#include "measure/combine.hpp"
 #include "report/fill_in.hpp"
 
 namespace kerf::exporting {
@@ -156,21 +157,6 @@ Result<Proof> read_claim(const fs::path& folder) {
   return proof;
 }
 
-/// Over the baseline `vs`: weighted geometric mean of the shapes, ends of the interval alike.
-Speedup speedup_over(const Measurement& measurement, const std::string& vs) {
-  if (measurement.speedup.vs == vs) return measurement.speedup;
-  double weight = 0, ratio = 0, low = 0, high = 0;
-  for (const auto& shape : measurement.shapes) {
-    const auto known = shape.speedups.find(vs);
-    if (known == shape.speedups.end()) return {vs, 0, 0, 0};
-    weight += shape.weight;
-    ratio += shape.weight * std::log(known->second.ratio);
-    low += shape.weight * std::log(known->second.low);
-    high += shape.weight * std::log(known->second.high);
-  }
-  return {vs, std::exp(ratio / weight), std::exp(low / weight), std::exp(high / weight)};
-}
-
 }  // namespace
 
 Result<Proof> proof_of(const RunView& run, std::int64_t step) {
@@ -242,7 +228,9 @@ Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double sl
   if (then != nullptr) result.claimed = then->speedup;
   result.right = now != nullptr;
   if (now == nullptr || then == nullptr) return result;
-  result.found = speedup_over(*now, result.claimed.vs);
+  result.found = now->speedup.vs == result.claimed.vs
+                     ? now->speedup
+                     : speedup_over(*now, result.claimed.vs).value_or(Speedup{result.claimed.vs, 0, 0, 0});
   if (!(result.found.ratio > 0)) {
     result.remarks.push_back(fmt::format("the baseline '{}' of the claim was not measured here", result.claimed.vs));
     return result;

@@ -61,7 +61,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   // Admission is about the task, whatever shape is asked for; its reference is computed on the host, which may not hold
   // a large one.
   const ShapeSet& smallest = *std::min_element(all.begin(), all.end(), smaller);
-  KERF_TRY(judge->admission_, admit(task, *judge->reference_, smallest, options.seed));
+  const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : free_host_memory();
+  KERF_TRY(judge->admission_, admit(task, *judge->reference_, smallest, options.seed, host_bytes));
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
   if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());
@@ -72,8 +73,9 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
 Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
   if (!contexts_[shape]) {
     if (shape > 0) observer.on_note("preparing data and baselines for shape '" + shapes_[shape].name + "'");
-    const ShapeContext::Inputs inputs{task_,         shapes_[shape], tools_.target,           *reference_,
-                                      tools_.builds, options_.seed,  options_.timed_data_sets};
+    const ShapeContext::Inputs inputs{
+        task_,         shapes_[shape],           tools_.target,    *reference_, tools_.builds,
+        options_.seed, options_.timed_data_sets, tools_.host_bytes};
     Families found;
     const std::unique_lock quiet(quiet_);  // the naive kernel is timed here
     KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &families_, found));
@@ -149,10 +151,19 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
   Trial trial = make_trial(candidate, tunables, observer);
   KERF_TRY(Stop end, run_tiers(trial, all_tiers(trial), &evaluation.tiers));
   if (!end) combine_speedups(trial.measurement);
+  note_cache_trouble(observer);
   evaluation.outcome = end ? *std::move(end) : Outcome(std::move(trial.measurement));
   evaluation.notes = notes_;
   if (options_.use_evaluation_cache && !options_.cache.empty()) (void)save_evaluation(options_.cache, key, evaluation);
   return evaluation;
+}
+
+void Judge::note_cache_trouble(Observer& observer) {
+  const std::string error = tools_.builds.write_error();
+  if (error.empty() || cache_trouble_noted_) return;
+  cache_trouble_noted_ = true;
+  notes_.push_back("compiled code is not kept for the next start: " + error);
+  observer.on_note(notes_.back());
 }
 
 std::string Judge::toolchain() const {

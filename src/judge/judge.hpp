@@ -35,6 +35,7 @@ struct JudgeTools {
   Target* cpp = nullptr;  ///< the C++ target, needed for C++ references
   BuildCache& builds;
   Clock& clock;
+  std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free when it is needed
 };
 
 /// What a short look at a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest
@@ -159,6 +160,8 @@ class Judge {
 
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  /// Once: the build cache cannot be written, and why.
+  void note_cache_trouble(Observer& observer);
   std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
 
   const Task& task_;
@@ -171,6 +174,7 @@ class Judge {
   std::optional<Peaks> peaks_;
   Admission admission_;
   std::vector<std::string> notes_;
+  bool cache_trouble_noted_ = false;
   References references_;
   std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
   int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise

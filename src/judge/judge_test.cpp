@@ -1,5 +1,8 @@
 #include "judge/judge.hpp"
 
+#include <algorithm>
+#include <fstream>
+
 #include "judge/judge_fixture.hpp"
 
 namespace kerf {
@@ -258,6 +261,53 @@ TEST_F(JudgeTest, ATaskIsAdmittedBeforeAnyCandidateIsJudged) {
   const auto refused = Judge::open(task_, {target_, nullptr, builds_, clock_}, {}, observer_);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("is refused"), std::string::npos);
+}
+
+TEST_F(JudgeTest, AShapeThatDoesNotFitIntoMemoryIsNamedBeforeAnythingIsAllocated) {
+  JudgeTools tools{target_, nullptr, builds_, clock_};
+  tools.host_bytes = 100;
+  const auto admission = Judge::open(task_, tools, {}, observer_);
+  ASSERT_FALSE(admission);
+  EXPECT_NE(admission.error().message.find("shape 'small' does not fit into memory"), std::string::npos)
+      << admission.error().message;
+  device_->told.memory_bytes = 1 << 12;
+  const auto evaluation = judge().evaluate(candidate("fine"), {}, observer_);
+  ASSERT_FALSE(evaluation);
+  EXPECT_EQ(evaluation.error().code, Errc::unavailable);
+  EXPECT_NE(evaluation.error().message.find("the device has 4096 bytes"), std::string::npos)
+      << evaluation.error().message;
+  EXPECT_TRUE(device_->benches.empty());
+}
+
+TEST_F(JudgeTest, ACacheThatCannotBeWrittenIsNotedOnceAndHindersNothing) {
+  const std::filesystem::path file = folder_;
+  std::ofstream(file) << "not a folder";
+  BuildCache builds(file / "builds");
+  auto opened = Judge::open(task_, {target_, nullptr, builds, clock_}, {}, observer_);
+  ASSERT_TRUE(opened) << opened.error().message;
+  Judge& judge = **opened;
+  const Evaluation first = evaluate(judge, candidate("fine")), second = evaluate(judge, candidate("fine, too"));
+  for (const Evaluation* evaluation : {&first, &second}) {
+    EXPECT_TRUE(std::holds_alternative<Measurement>(evaluation->outcome));
+    ASSERT_EQ(evaluation->notes.size(), 1U);
+    EXPECT_NE(evaluation->notes[0].find("compiled code is not kept"), std::string::npos);
+  }
+  EXPECT_EQ(std::count(observer_.notes.begin(), observer_.notes.end(), first.notes[0]), 1);
+}
+
+TEST_F(JudgeTest, SeveralCoresOfTheHostHaveAParallelNaiveBaselineBesideTheSerialOne) {
+  us_["omp parallel for"] = 22;
+  ASSERT_TRUE(std::holds_alternative<Measurement>(outcome("fine")));
+  EXPECT_EQ(std::get<Measurement>(outcome("fine")).shapes[0].baselines.count("naive-parallel"), 0U);
+  device_->told.runs_on_host = true;
+  device_->told.compute_units = 2;
+  const Outcome parallel = outcome("fine");
+  ASSERT_TRUE(std::holds_alternative<Measurement>(parallel)) << outcome_message(parallel);
+  const auto& measurement = std::get<Measurement>(parallel);
+  EXPECT_DOUBLE_EQ(measurement.shapes[0].baselines.at("naive").median, 40);
+  EXPECT_DOUBLE_EQ(measurement.shapes[0].baselines.at("naive-parallel").median, 22);
+  EXPECT_EQ(measurement.speedup.vs, "naive-parallel");  // the strongest one decides
+  EXPECT_DOUBLE_EQ(measurement.speedup.ratio, 2.2);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include <fmt/format.h>
 
 #include "base/rng.hpp"
 #include "measure/timing.hpp"
 #include "verify/cpp_reference.hpp"
+#include "verify/memory.hpp"
 
 namespace kerf {
 namespace {
@@ -32,10 +34,12 @@ codegen::OperandRounding rounding_of(Precision precision) {
   }
 }
 
-Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding) {
+Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding,
+                                 bool parallel = false) {
   codegen::NaiveOptions options;
   options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   options.operand_rounding = rounding;
+  options.parallel = parallel;
   options.target = target.name;
   return codegen::generate_naive(ir::simplify(*task.graph), target.language->dialect(), options);
 }
@@ -49,6 +53,20 @@ int timed_sets(const ShapeContext::Inputs& inputs) {
         elements += static_cast<double>(*count);
   if (elements < 1 << 18) return std::max(inputs.timed_data_sets, 12);
   return std::max(inputs.timed_data_sets, elements < 1 << 21 ? 6 : 4);
+}
+
+/// The data sets of a large shape may be made on the device; whether this one can is known only when it is open, so
+/// they are counted here where the host would have to make them.
+MemoryNeed need_of(const ShapeContext::Inputs& inputs, int slots) {
+  const bool elsewhere = !inputs.target.device->facts().runs_on_host && inputs.task.graph &&
+                         too_large_for_the_host(inputs.task, inputs.shape);
+  const int sets = elsewhere ? 0 : (inputs.shape.weight > 0 ? timed_sets(inputs) : 1);
+  return memory_need(inputs.task, inputs.shape, slots, sets);
+}
+
+MemoryThere memory_of(const ShapeContext::Inputs& inputs) {
+  const DeviceFacts& facts = inputs.target.device->facts();
+  return {inputs.host_bytes > 0 ? inputs.host_bytes : free_host_memory(), facts.memory_bytes, facts.runs_on_host};
 }
 
 Result<RunOutcome> run_once(Bench& bench, KernelHandle handle, int slot) {
@@ -76,10 +94,19 @@ Result<std::string> naive_source(const Task& task, const Target& target) {
 Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const Families* families,
                                                             Families& found) {
   auto context = std::unique_ptr<ShapeContext>(new ShapeContext(inputs.shape));
-  KERF_TRY_VOID(context->open_bench(inputs));
-  KERF_TRY_VOID(context->add_baselines(inputs));
-  KERF_TRY_VOID(context->make_data(inputs, families, found));
+  try {
+    KERF_TRY_VOID(context->prepare_parts(inputs, families, found));
+  } catch (const std::bad_alloc&) {  // of intermediate values, which the estimate does not count
+    const int slots = context->slots_;
+    return tl::unexpected<Error>(out_of_memory(inputs.shape, need_of(inputs, slots), memory_of(inputs)));
+  }
   return context;
+}
+
+Status ShapeContext::prepare_parts(const Inputs& inputs, const Families* families, Families& found) {
+  KERF_TRY_VOID(open_bench(inputs));
+  KERF_TRY_VOID(add_baselines(inputs));
+  return make_data(inputs, families, found);
 }
 
 Status ShapeContext::open_bench(const Inputs& inputs) {
@@ -99,14 +126,16 @@ Status ShapeContext::open_bench(const Inputs& inputs) {
     if (buffer.role == BufferRole::output) outputs_.push_back(buffer);
   slots_ = slots_for(bytes, inputs.target.device->facts());
   layout.slots = slots_;
+  KERF_TRY_VOID(check_memory(inputs.shape, need_of(inputs, slots_), memory_of(inputs)));
   KERF_TRY(bench_, inputs.target.device->open(layout));
   return {};
 }
 
-Result<std::unique_ptr<LoadedBaseline>> ShapeContext::build_plain(const Inputs& inputs, const std::string& source) {
+Result<std::unique_ptr<LoadedBaseline>> ShapeContext::build_plain(const Inputs& inputs, const std::string& name,
+                                                                  const std::string& source) {
   auto plain = std::make_unique<LoadedBaseline>();
-  plain->name = "naive";
-  KERF_TRY(plain->candidate, parse_candidate("naive", source));
+  plain->name = name;
+  KERF_TRY(plain->candidate, parse_candidate(name, source));
   const CompileRequest request = make_request(plain->candidate, shape_.symbols, inputs.target.device->facts().arch);
   KERF_TRY(CompileOutcome outcome, inputs.builds.compile(*inputs.target.language, request));
   if (const auto* failed = std::get_if<CompileFailed>(&outcome))
@@ -118,13 +147,21 @@ Result<std::unique_ptr<LoadedBaseline>> ShapeContext::build_plain(const Inputs& 
 Status ShapeContext::add_baselines(const Inputs& inputs) {
   KERF_TRY(const std::string naive, naive_source(inputs.task, inputs.target));
   if (!naive.empty()) {
-    KERF_TRY(auto plain, build_plain(inputs, naive));
+    KERF_TRY(auto plain, build_plain(inputs, "naive", naive));
+    baselines_.push_back(std::move(plain));
+  }
+  // One core of many is a weak opponent; elsewhere the naive kernel's work items run side by side as they are.
+  const DeviceFacts& facts = inputs.target.device->facts();
+  if (inputs.task.graph && facts.runs_on_host && facts.compute_units > 1 &&
+      inputs.target.language->dialect().host_entry) {
+    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, codegen::OperandRounding::none, true));
+    KERF_TRY(auto plain, build_plain(inputs, "naive-parallel", source));
     baselines_.push_back(std::move(plain));
   }
   const auto rounding = rounding_of(inputs.task.precision);
   if (inputs.task.graph && rounding != codegen::OperandRounding::none) {
     KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, rounding));
-    KERF_TRY(accuracy_, build_plain(inputs, source));
+    KERF_TRY(accuracy_, build_plain(inputs, "naive", source));
   }
   for (const BaselineSpec& spec : inputs.task.baselines) {
     if (spec.target != inputs.target.name) continue;

@@ -41,6 +41,7 @@ class ShapeContext {
     BuildCache& builds;
     std::uint64_t seed = 1;
     int timed_data_sets = 3;
+    std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free
   };
 
   /// With `families` null the context finds out which are usable and checks all of them (the smallest shape does this);
@@ -69,12 +70,14 @@ class ShapeContext {
 
  private:
   explicit ShapeContext(const ShapeSet& shape) : shape_(shape) {}
+  Status prepare_parts(const Inputs& inputs, const Families* families, Families& found);
   Status open_bench(const Inputs& inputs);
   Status make_data(const Inputs& inputs, const Families* families, Families& found);
   Status add_baselines(const Inputs& inputs);
   Status load(LoadedBaseline& baseline);
   Result<HonestAccuracy> honest_accuracy(LoadedBaseline& plain, const oracle::DataSet& data, bool& right);
-  Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& source);
+  Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& name,
+                                                      const std::string& source);
 
   ShapeSet shape_;
   std::unique_ptr<Bench> bench_;

@@ -19,19 +19,24 @@ std::optional<CombinedEstimate> combine(std::span<const WeightedEstimate> shapes
                           std::exp((centre + std::sqrt(above)) / weight)};
 }
 
+std::optional<Speedup> speedup_over(const Measurement& measurement, const std::string& baseline) {
+  std::vector<WeightedEstimate> estimates;
+  for (const ShapeMeasurement& shape : measurement.shapes) {
+    const auto found = shape.speedups.find(baseline);
+    if (found == shape.speedups.end()) return std::nullopt;
+    estimates.push_back({shape.weight, found->second.ratio, found->second.low, found->second.high});
+  }
+  const auto combined = combine(estimates);
+  if (!combined) return std::nullopt;
+  return Speedup{baseline, combined->centre, combined->low, combined->high};
+}
+
 void combine_speedups(Measurement& measurement) {
   if (measurement.shapes.empty()) return;
   std::optional<Speedup> weakest;  // the smallest ratio belongs to the strongest baseline
-  for (const auto& [name, first] : measurement.shapes.front().speedups) {
-    std::vector<WeightedEstimate> estimates;
-    for (const ShapeMeasurement& shape : measurement.shapes)
-      if (const auto found = shape.speedups.find(name); found != shape.speedups.end())
-        estimates.push_back({shape.weight, found->second.ratio, found->second.low, found->second.high});
-    if (estimates.size() != measurement.shapes.size()) continue;
-    const auto combined = combine(estimates);
-    if (combined && (!weakest || combined->centre < weakest->ratio))
-      weakest = Speedup{name, combined->centre, combined->low, combined->high};
-  }
+  for (const auto& [name, first] : measurement.shapes.front().speedups)
+    if (const auto speedup = speedup_over(measurement, name); speedup && (!weakest || speedup->ratio < weakest->ratio))
+      weakest = speedup;
   if (weakest) measurement.speedup = *weakest;
 }
 

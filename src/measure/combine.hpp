@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "model/evaluation.hpp"
 
@@ -22,6 +23,9 @@ struct CombinedEstimate {
 /// supposes that all shapes err to the same side at once; of n equal shapes it claims sqrt(n) times the interval.) None
 /// without a positive weight or when a centre is not positive.
 std::optional<CombinedEstimate> combine(std::span<const WeightedEstimate> shapes);
+
+/// Over all shapes, against one baseline; none when a shape was not timed with it.
+std::optional<Speedup> speedup_over(const Measurement& measurement, const std::string& baseline);
 
 /// Sets `measurement.speedup`: over all shapes, against the strongest baseline present in all of them.
 void combine_speedups(Measurement& measurement);

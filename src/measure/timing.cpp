@@ -111,7 +111,9 @@ class Rounds {
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
       const bool needed =
           counted && samples < (affordable ? options_.min_baseline_rounds : std::min(2, options_.min_baseline_rounds));
-      if (needed || spent_us_[k] <= options_.baseline_share * all) order.push_back(k);
+      // All baselines together have the share, however many there are.
+      const double share = options_.baseline_share / static_cast<double>(kernels_.size() - 1);
+      if (needed || spent_us_[k] <= share * all) order.push_back(k);
     }
     shuffle(order, rng_);
     return order;

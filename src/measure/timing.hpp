@@ -23,7 +23,8 @@ struct MeasureOptions {
   std::chrono::milliseconds time_limit{2000};  ///< wall clock for all rounds of one shape; at least min_rounds run
   std::chrono::microseconds min_batch{1000};   ///< calls are batched until a batch lasts this long, within the slots
   std::chrono::milliseconds call_limit{900};   ///< a single call past this is a hang
-  double baseline_share = 0.5;  ///< baselines are left out of a round while they used more than this share of the time
+  double baseline_share = 0.5;  ///< a baseline is left out of a round while it used more than its part of this share of
+                                ///< the time (all baselines together)
   int min_baseline_rounds = 5;
   bool warm_up = true;  ///< one uncounted round first
 };

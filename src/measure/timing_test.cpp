@@ -94,6 +94,17 @@ TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
   EXPECT_EQ(estimate(result.kernels[1].us).samples, options.min_baseline_rounds);
 }
 
+TEST_F(TimingTest, SeveralBaselinesShareTheTimeThatOneWouldHave) {
+  bench_.kernels = {{nullptr, 1e4, std::nullopt, 0}, {nullptr, 1e4, std::nullopt, 0}, {nullptr, 1e4, std::nullopt, 0}};
+  MeasureOptions options;
+  options.target_noise = -1;
+  options.max_rounds = 60;
+  const TimingResult result = measure(options, 3);
+  EXPECT_EQ(estimate(result.kernels[0].us).samples, 60);
+  for (const std::size_t k : {1U, 2U})
+    EXPECT_LE(estimate(result.kernels[k].us).samples, 32);  // a quarter of 120 and one
+}
+
 TEST_F(TimingTest, AVerySlowBaselineIsContentWithTwoSamples) {
   bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 5e6, std::nullopt, 0}};
   MeasureOptions options;

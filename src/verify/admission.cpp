@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -172,10 +173,11 @@ constexpr int kDraws = 20;
 
 constexpr std::uint64_t kSeedsPerDraw = 3;
 
-}  // namespace
+/// Data sets that are alive at the same time: the drawn one and the one with changed inputs.
+constexpr int kLiveSets = 2;
 
-Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                        std::uint64_t seed) {
+Result<Admission> try_trivial_candidates(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                                         std::uint64_t seed) {
   Admission result;
   const auto refuse = [&](std::string reason) {
     result.admitted = false;
@@ -206,6 +208,20 @@ Result<Admission> admit(const Task& task, const oracle::Reference& reference, co
     if (suspects.empty()) return result;
   }
   return refuse(suspects.front().refusal);
+}
+
+}  // namespace
+
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed,
+                        std::int64_t host_bytes) {
+  const MemoryNeed need = memory_need(task, shape, 0, kLiveSets);
+  const MemoryThere there{host_bytes, 0, false};
+  KERF_TRY_VOID(check_memory(shape, need, there));
+  try {
+    return try_trivial_candidates(task, reference, shape, seed);
+  } catch (const std::bad_alloc&) {  // of the reference's intermediate values, which `need` does not count
+    return tl::unexpected<Error>(out_of_memory(shape, need, there));
+  }
 }
 
 }  // namespace kerf

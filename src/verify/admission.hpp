@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "model/task.hpp"
 #include "oracle/reference.hpp"
+#include "verify/memory.hpp"
 
 namespace kerf {
 
@@ -18,8 +19,9 @@ struct Admission {
 };
 
 /// Tries the trivial candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the
-/// reference on the given shape, and checks that the outputs change with every input.
-Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                        std::uint64_t seed);
+/// reference on the given shape, and checks that the outputs change with every input. An error when the shape does not
+/// fit into `host_bytes` of memory (0: no limit is known).
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed,
+                        std::int64_t host_bytes = free_host_memory());
 
 }  // namespace kerf

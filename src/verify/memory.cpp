@@ -1,0 +1,77 @@
+#include "verify/memory.hpp"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace kerf {
+namespace {
+
+/// Of one buffer in one slot: red zones and the pages they are rounded up to.
+constexpr double kZoneBytes = 4 * 4096;
+
+double elements(const ir::TensorType& tensor, const ShapeSet& shape) {
+  const auto count = element_count(tensor.shape).evaluate(shape.symbols);
+  return count ? static_cast<double>(*count) : 0;
+}
+
+std::string amount(double bytes) {
+  if (bytes >= 1 << 30) return fmt::format("{:.1f} GiB", bytes / (1 << 30));
+  if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", bytes / (1 << 20));
+  return fmt::format("{:.0f} bytes", bytes);
+}
+
+std::string advice(const ShapeSet& shape) {
+  return fmt::format(
+      "Make the extents of shape '{}' smaller, judge another shape (--shape NAME), or use a machine with more memory",
+      shape.name);
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const Task& task, const ShapeSet& shape, int slots, int host_sets) {
+  double buffers = 0, set = 0;
+  for (const ir::TensorType& input : task.inputs) {
+    const double bytes = elements(input, shape) * static_cast<double>(dtype_size(input.dtype));
+    buffers += bytes + kZoneBytes;
+    set += bytes;
+  }
+  for (const ir::TensorType& output : task.outputs) {
+    buffers += elements(output, shape) * static_cast<double>(dtype_size(output.dtype)) + kZoneBytes;
+    set += elements(output, shape) * 2 * sizeof(double);
+  }
+  return {host_sets * set, slots * buffers};
+}
+
+Status check_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryThere& there) {
+  const double host = need.host + (there.shared ? need.device : 0);
+  const bool host_fits = there.host <= 0 || host <= static_cast<double>(there.host);
+  const bool device_fits = there.shared || there.device <= 0 || need.device <= static_cast<double>(there.device);
+  if (host_fits && device_fits) return {};
+  return tl::unexpected<Error>(out_of_memory(shape, need, there));
+}
+
+Error out_of_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryThere& there) {
+  const double host = need.host + (there.shared ? need.device : 0);
+  const bool device = !there.shared && there.device > 0 && need.device > static_cast<double>(there.device);
+  const std::string have = device
+                               ? fmt::format("the device has {}", amount(static_cast<double>(there.device)))
+                               : (there.host > 0 ? fmt::format("{} are free", amount(static_cast<double>(there.host)))
+                                                 : std::string("the machine does not give it"));
+  return {Errc::unavailable,
+          fmt::format("shape '{}' does not fit into memory: judging it takes at least {} ({} for data and expected "
+                      "values, {} for copies of the buffers), {}. {}",
+                      shape.name, amount(device ? need.device : host), amount(need.host), amount(need.device), have,
+                      advice(shape))};
+}
+
+std::int64_t free_host_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  std::int64_t kib = 0;
+  while (file >> word)
+    if (word == "MemAvailable:" && file >> kib) return kib << 10;
+  return 0;
+}
+
+}  // namespace kerf
