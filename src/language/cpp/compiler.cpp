@@ -97,31 +97,52 @@ void allow_prefix(Compiler& compiler) {
   }
 }
 
-// The header is built in a folder of its own and moved into place whole, so that two judges may start at once.
-Status build_header(const Compiler& compiler, const CppLanguageOptions& options, const fs::path& place) {
-  KERF_TRY(const auto folder, ScratchFolder::make());
-  KERF_TRY_VOID(write_file_atomic(folder.path() / "kerf.hpp", kHeader));
+// Builds the precompiled header in `folder`.
+Status build_header(const Compiler& compiler, const CppLanguageOptions& options, const fs::path& folder,
+                    const std::string& output) {
+  KERF_TRY_VOID(write_file_atomic(folder / "kerf.hpp", kHeader));
   std::vector<std::string> arguments = compiler.flags;
   arguments.push_back(arch_flag(""));
-  const std::string output = compiler.clang ? "kerf.hpp.pch" : "kerf.hpp.gch";
   arguments.insert(arguments.end(), {"-x", "c++-header", "kerf.hpp", "-o", output});
-  const auto command = compiler_command(compiler, folder.path(), arguments, std::chrono::seconds(60));
+  const auto command = compiler_command(compiler, folder, arguments, std::chrono::seconds(60));
   KERF_TRY(const auto outcome, options.sandbox->run(command));
   if (outcome.exit_code != 0 || outcome.signal != 0) {
     return fail(Errc::tool_failed, fmt::format("{} cannot compile the kernels' header (is its OpenMP installed?): {}",
                                                compiler.path.string(), trim(outcome.err).substr(0, 500)));
   }
+  return {};
+}
+
+// Copies the header to its place in the cache, moved there whole, so that two judges may start at once. False when the
+// cache cannot be written.
+bool keep_header(const fs::path& folder, const fs::path& place, const std::string& output) {
   std::error_code failed;
   const fs::path next = place.string() + fmt::format(".{}", ::getpid());
   fs::create_directories(next, failed);
   for (const char* name : {"kerf.hpp", output.c_str()}) {
-    fs::copy_file(folder.path() / name, next / name, fs::copy_options::overwrite_existing, failed);
-    if (failed) return fail(Errc::io, fmt::format("{}: {}", (next / name).string(), failed.message()));
+    fs::copy_file(folder / name, next / name, fs::copy_options::overwrite_existing, failed);
+    if (!failed) continue;
+    fs::remove_all(next, failed);
+    return false;
   }
   fs::rename(next, place, failed);
-  if (failed) fs::remove_all(next);  // somebody else was first
-  if (!fs::exists(place / output)) return fail(Errc::io, fmt::format("{}: cannot be made", place.string()));
-  return {};
+  std::error_code ignored;
+  if (failed) fs::remove_all(next, ignored);  // somebody else was first
+  return fs::exists(place / output, ignored);
+}
+
+// Where the precompiled header lies: in the cache, or in a folder of the compiler's own when the cache cannot be
+// written (then every start builds it anew).
+Result<fs::path> place_header(Compiler& compiler, const CppLanguageOptions& options, const std::string& key,
+                              const std::string& output) {
+  std::error_code ignored;
+  const fs::path place = fs::absolute(options.cache / "cpp" / ("header-" + key), ignored);
+  if (fs::exists(place / output, ignored)) return place;
+  KERF_TRY(auto folder, ScratchFolder::make());
+  KERF_TRY_VOID(build_header(compiler, options, folder.path(), output));
+  if (keep_header(folder.path(), place, output)) return place;
+  compiler.own_folder = std::make_shared<const ScratchFolder>(std::move(folder));
+  return compiler.own_folder->path();
 }
 
 Result<Compiler> try_compiler(const fs::path& path, const CppLanguageOptions& options) {
@@ -143,12 +164,11 @@ Result<Compiler> try_compiler(const fs::path& path, const CppLanguageOptions& op
       flags_at == std::string::npos ? "" : cpu.substr(flags_at, cpu.find('\n', flags_at + 1) - flags_at);
   const std::string key =
       sha256_hex(words + join(compiler.flags, " ") + std::string(kHeader) + cpu_flags).substr(0, 20);
-  const fs::path place = fs::absolute(options.cache / "cpp" / ("header-" + key));
-  const fs::path made = place / (compiler.clang ? "kerf.hpp.pch" : "kerf.hpp.gch");
-  if (!fs::exists(made)) KERF_TRY_VOID(build_header(compiler, options, place));
+  const std::string output = compiler.clang ? "kerf.hpp.pch" : "kerf.hpp.gch";
+  KERF_TRY(const fs::path place, place_header(compiler, options, key, output));
   compiler.readable.push_back(place);
   if (compiler.clang) {
-    compiler.header_flags = {"-include-pch", made.string()};
+    compiler.header_flags = {"-include-pch", (place / output).string()};
   } else {
     compiler.header_flags = {"-include", (place / "kerf.hpp").string()};
   }
@@ -164,8 +184,12 @@ Result<Compiler> find_compiler(const CppLanguageOptions& options) {
     if (compiler) return compiler;
     reasons += "\n  " + compiler.error().message;
   }
-  return fail(Errc::unavailable,
-              "no C++ compiler with OpenMP found on PATH; install one (Debian: apt-get install g++)" + reasons);
+  if (!reasons.empty())
+    return fail(Errc::unavailable,
+                "the C++ compilers on PATH cannot be used; install one with OpenMP (Debian: apt-get install g++) or "
+                "remove the cause:" +
+                    reasons);
+  return fail(Errc::unavailable, "no C++ compiler found on PATH; install one (Debian: apt-get install g++)");
 }
 
 std::string arch_flag(const std::string& arch) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,24 +12,6 @@
 #include "language/cpp/cpp_language.hpp"
 
 namespace kerf::cpp {
-
-struct Compiler {
-  std::filesystem::path path;
-  bool clang = false;
-  std::string version;                          ///< "g++ 12.2.0"
-  std::vector<std::string> flags;               ///< for kernels, the same for the precompiled header
-  std::vector<std::string> header_flags;        ///< make a compile use the precompiled header
-  std::vector<std::filesystem::path> readable;  ///< folders a compile reads beside the system's
-};
-
-Result<Compiler> find_compiler(const CppLanguageOptions& options);
-
-/// -march of `DeviceFacts::arch`: "x86-64-native" and "" mean this machine.
-std::string arch_flag(const std::string& arch);
-
-/// A command of this compiler in `folder`, where alone it may write; limits for `milliseconds`.
-SandboxCommand compiler_command(const Compiler& compiler, const std::filesystem::path& folder,
-                                std::vector<std::string> arguments, std::chrono::milliseconds limit);
 
 /// A fresh empty folder, in memory where the machine has such a file system; removed with its owner.
 class ScratchFolder {
@@ -43,5 +26,25 @@ class ScratchFolder {
   explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
   std::filesystem::path path_;
 };
+
+struct Compiler {
+  std::filesystem::path path;
+  bool clang = false;
+  std::string version;                          ///< "g++ 12.2.0"
+  std::vector<std::string> flags;               ///< for kernels, the same for the precompiled header
+  std::vector<std::string> header_flags;        ///< make a compile use the precompiled header
+  std::vector<std::filesystem::path> readable;  ///< folders a compile reads beside the system's
+  /// Holds the precompiled header when the cache folder cannot be written; removed with the last copy of the compiler.
+  std::shared_ptr<const ScratchFolder> own_folder;
+};
+
+Result<Compiler> find_compiler(const CppLanguageOptions& options);
+
+/// -march of `DeviceFacts::arch`: "x86-64-native" and "" mean this machine.
+std::string arch_flag(const std::string& arch);
+
+/// A command of this compiler in `folder`, where alone it may write; limits for `milliseconds`.
+SandboxCommand compiler_command(const Compiler& compiler, const std::filesystem::path& folder,
+                                std::vector<std::string> arguments, std::chrono::milliseconds limit);
 
 }  // namespace kerf::cpp

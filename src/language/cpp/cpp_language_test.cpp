@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "language/cpp/elf_facts.hpp"
@@ -66,6 +67,37 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   for (int i = 0; i < n; ++i) y[i] = 2 * std::exp(x[i]);
 }
 )";
+
+TEST_F(CppLanguageTest, ACacheFolderThatCannotBeWrittenHindersNoCompile) {
+  const std::filesystem::path file = *folder_ / "not-a-folder";
+  std::ofstream(file) << "x";
+  CppLanguageOptions options;
+  options.sandbox = sandbox_;
+  options.cache = file;
+  options.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+  const auto language = make_cpp_language(options);
+  ASSERT_TRUE(language) << language.error().message;
+  CompileRequest request;
+  request.source = kDouble;
+  request.constants = {{"n", 1000}};
+  const auto outcome = (*language)->compile(request);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(std::holds_alternative<Artifact>(*outcome));
+}
+
+TEST_F(CppLanguageTest, ACompilerThatCannotBeUsedIsNotCalledMissing) {
+  const std::filesystem::path broken = *folder_ / "g++";
+  std::ofstream(broken) << "#!/bin/sh\necho 'no space left' >&2\nexit 1\n";
+  std::filesystem::permissions(broken, std::filesystem::perms::owner_all);
+  CppLanguageOptions options;
+  options.sandbox = sandbox_;
+  options.cache = *folder_;
+  options.environment = {{"PATH", folder_->string()}};
+  const auto language = make_cpp_language(options);
+  ASSERT_FALSE(language);
+  EXPECT_EQ(language.error().message.find("no C++ compiler"), std::string::npos) << language.error().message;
+  EXPECT_NE(language.error().message.find(broken.string()), std::string::npos) << language.error().message;
+}
 
 TEST_F(CppLanguageTest, CompilesAnHonestKernelWithoutAnythingToRemark) {
   const Artifact artifact = compiled(kDouble, {{"n", 1000}});
