@@ -273,7 +273,7 @@ TEST_F(JudgeTest, AShapeThatDoesNotFitIntoMemoryIsNamedBeforeAnythingIsAllocated
   device_->told.memory_bytes = 1 << 12;
   const auto evaluation = judge().evaluate(candidate("fine"), {}, observer_);
   ASSERT_FALSE(evaluation);
-  EXPECT_EQ(evaluation.error().code, Errc::unavailable);
+  EXPECT_EQ(evaluation.error().code, Errc::invalid_input);
   EXPECT_NE(evaluation.error().message.find("the device has 4096 bytes"), std::string::npos)
       << evaluation.error().message;
   EXPECT_TRUE(device_->benches.empty());

@@ -58,11 +58,13 @@ Error out_of_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryT
                                ? fmt::format("the device has {}", amount(static_cast<double>(there.device)))
                                : (there.host > 0 ? fmt::format("{} are free", amount(static_cast<double>(there.host)))
                                                  : std::string("the machine does not give it"));
-  return {Errc::unavailable,
-          fmt::format("shape '{}' does not fit into memory: judging it takes at least {} ({} for data and expected "
-                      "values, {} for copies of the buffers), {}. {}",
-                      shape.name, amount(device ? need.device : host), amount(need.host), amount(need.device), have,
-                      advice(shape))};
+  const std::string parts = need.device > 0
+                                ? fmt::format(" ({} for data and expected values, {} for copies of the buffers)",
+                                              amount(need.host), amount(need.device))
+                                : "";
+  return {Errc::invalid_input,
+          fmt::format("shape '{}' does not fit into memory: judging it takes at least {}{}, {}. {}", shape.name,
+                      amount(device ? need.device : host), parts, have, advice(shape))};
 }
 
 std::int64_t free_host_memory() {

@@ -27,7 +27,7 @@ TEST(Memory, AnErrorNamesTheShapeTheBytesAndWhatToTry) {
   EXPECT_TRUE(check_memory(kLarge, need, {std::int64_t{80} << 30, 0, true}));
   const auto host = check_memory(kLarge, need, {std::int64_t{70} << 30, 0, true});
   ASSERT_FALSE(host);
-  EXPECT_EQ(host.error().code, Errc::unavailable);
+  EXPECT_EQ(host.error().code, Errc::invalid_input);
   for (const char* part : {"shape 'large'", "76.0 GiB", "70.0 GiB are free", "--shape NAME"})
     EXPECT_NE(host.error().message.find(part), std::string::npos) << host.error().message;
   EXPECT_TRUE(check_memory(kLarge, need, {std::int64_t{70} << 30, std::int64_t{16} << 30, false}));
