@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/memory.hpp"
 #include "base/parallel.hpp"
 #include "base/rng.hpp"
 #include "base/text.hpp"
@@ -61,7 +62,7 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   // Admission is about the task, whatever shape is asked for; its reference is computed on the host, which may not hold
   // a large one.
   const ShapeSet& smallest = *std::min_element(all.begin(), all.end(), smaller);
-  const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : free_host_memory();
+  const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : available_memory_bytes();
   KERF_TRY(judge->admission_, admit(task, *judge->reference_, smallest, options.seed, host_bytes));
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);

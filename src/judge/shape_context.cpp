@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/memory.hpp"
 #include "base/rng.hpp"
 #include "measure/timing.hpp"
 #include "verify/cpp_reference.hpp"
@@ -66,7 +67,7 @@ MemoryNeed need_of(const ShapeContext::Inputs& inputs, int slots) {
 
 MemoryThere memory_of(const ShapeContext::Inputs& inputs) {
   const DeviceFacts& facts = inputs.target.device->facts();
-  return {inputs.host_bytes > 0 ? inputs.host_bytes : free_host_memory(), facts.memory_bytes, facts.runs_on_host};
+  return {inputs.host_bytes > 0 ? inputs.host_bytes : available_memory_bytes(), facts.memory_bytes, facts.runs_on_host};
 }
 
 Result<RunOutcome> run_once(Bench& bench, KernelHandle handle, int slot) {

@@ -10,6 +10,7 @@
 
 #include "ir/analysis/cost.hpp"
 #include "oracle/compare.hpp"
+#include "verify/memory.hpp"
 
 namespace kerf {
 namespace {

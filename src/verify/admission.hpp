@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "base/result.hpp"
 #include "model/task.hpp"
 #include "oracle/reference.hpp"
-#include "verify/memory.hpp"
 
 namespace kerf {
 
@@ -22,6 +22,6 @@ struct Admission {
 /// reference on the given shape, and checks that the outputs change with every input. An error when the shape does not
 /// fit into `host_bytes` of memory (0: no limit is known).
 Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed,
-                        std::int64_t host_bytes = free_host_memory());
+                        std::int64_t host_bytes = available_memory_bytes());
 
 }  // namespace kerf

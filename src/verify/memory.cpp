@@ -1,8 +1,8 @@
 #include "verify/memory.hpp"
 
-#include <fstream>
-
 #include <fmt/format.h>
+
+#include "base/memory.hpp"
 
 namespace kerf {
 namespace {
@@ -13,12 +13,6 @@ constexpr double kZoneBytes = 4 * 4096;
 double elements(const ir::TensorType& tensor, const ShapeSet& shape) {
   const auto count = element_count(tensor.shape).evaluate(shape.symbols);
   return count ? static_cast<double>(*count) : 0;
-}
-
-std::string amount(double bytes) {
-  if (bytes >= 1 << 30) return fmt::format("{:.1f} GiB", bytes / (1 << 30));
-  if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", bytes / (1 << 20));
-  return fmt::format("{:.0f} bytes", bytes);
 }
 
 std::string advice(const ShapeSet& shape) {
@@ -54,26 +48,17 @@ Status check_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryT
 Error out_of_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryThere& there) {
   const double host = need.host + (there.shared ? need.device : 0);
   const bool device = !there.shared && there.device > 0 && need.device > static_cast<double>(there.device);
-  const std::string have = device
-                               ? fmt::format("the device has {}", amount(static_cast<double>(there.device)))
-                               : (there.host > 0 ? fmt::format("{} are free", amount(static_cast<double>(there.host)))
-                                                 : std::string("the machine does not give it"));
+  const std::string have =
+      device ? fmt::format("the device has {}", bytes_text(static_cast<double>(there.device)))
+             : (there.host > 0 ? fmt::format("{} are free", bytes_text(static_cast<double>(there.host)))
+                               : std::string("the machine does not give it"));
   const std::string parts = need.device > 0
                                 ? fmt::format(" ({} for data and expected values, {} for copies of the buffers)",
-                                              amount(need.host), amount(need.device))
+                                              bytes_text(need.host), bytes_text(need.device))
                                 : "";
   return {Errc::invalid_input,
           fmt::format("shape '{}' does not fit into memory: judging it takes at least {}{}, {}. {}", shape.name,
-                      amount(device ? need.device : host), parts, have, advice(shape))};
-}
-
-std::int64_t free_host_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  std::int64_t kib = 0;
-  while (file >> word)
-    if (word == "MemAvailable:" && file >> kib) return kib << 10;
-  return 0;
+                      bytes_text(device ? need.device : host), parts, have, advice(shape))};
 }
 
 }  // namespace kerf

@@ -32,7 +32,4 @@ Status check_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryT
 /// The same in the words of `check_memory` for an allocation that failed.
 Error out_of_memory(const ShapeSet& shape, const MemoryNeed& need, const MemoryThere& there);
 
-/// Memory that the host can give without swapping, as the system says; 0 when it does not.
-std::int64_t free_host_memory();
-
 }  // namespace kerf
