@@ -133,15 +133,15 @@ class Pointwise final : public Family {
           fmt::format("(kerf_outer * {} + {} + kerf_inner)", hooks.extent(row), hooks.extent(begin));
       hooks.store(fmt::format("put_{}", k), group.root, group.buffer, at, Index::of_linear(place),
                   {{group.root, "kerf_y"}});
-      pieces += fmt::format(R"(    {{
-      const kerf_index size = {1}, end = begin + $CHUNK < size ? begin + $CHUNK : size;
+      pieces += fmt::format(R"(  {{
+    const kerf_index size = {1}, end = begin + $CHUNK < size ? begin + $CHUNK : size;
 #pragma omp simd
-      for (kerf_index inner = begin; inner < end; ++inner)
-        $put_{0}($args, outer, inner, $piece_{0}($args, outer, inner));
-    }}
+    for (kerf_index inner = begin; inner < end; ++inner)
+      $put_{0}($args, outer, inner, $piece_{0}($args, outer, inner));
+  }}
 )",
                             k, hooks.extent(size));
-      longest = max(longest, size);
+      longest = k == 0 ? size : max(longest, size);
       begin = begin + size;
     }
     TemplateValues values;
