@@ -11,6 +11,7 @@ from case_table import case, each
 UNARY = {
     "abs": torch.abs, "absolute": torch.abs, "neg": torch.neg, "negative": torch.neg, "sign": None, "sgn": None,
     "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
+    "atan": torch.atan, "arctan": torch.atan,
     "tanh": torch.tanh, "erf": torch.erf, "sigmoid": torch.sigmoid, "floor": torch.floor, "ceil": torch.ceil,
     "round": torch.round, "trunc": torch.trunc, "fix": torch.trunc, "frac": torch.frac, "square": torch.square,
     "reciprocal": torch.reciprocal, "relu": F.relu, "relu6": F.relu6, "silu": F.silu, "swish": F.silu, "mish": F.mish,
