@@ -1,6 +1,7 @@
 #pragma once
 // Time is an input: code that needs it takes a Clock&.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -26,12 +27,15 @@ class SystemClock final : public Clock {
   }
 };
 
-/// Moves only when told to.
+/// Moves only when told to. Thread-safe.
 class FakeClock final : public Clock {
  public:
-  Nanoseconds time{0};
-  Nanoseconds now() override { return time; }
-  std::int64_t wall_ms() override { return time.count() / 1'000'000; }
+  void advance(Nanoseconds by) { time_ += by.count(); }
+  Nanoseconds now() override { return Nanoseconds(time_.load()); }
+  std::int64_t wall_ms() override { return time_.load() / 1'000'000; }
+
+ private:
+  std::atomic<Nanoseconds::rep> time_{0};
 };
 
 }  // namespace kerf

@@ -108,8 +108,11 @@ Result<std::optional<Judge::Compiled>> Judge::compile(const Candidate& candidate
   if (check_parse(make_trial(candidate, tunables, silent))) return std::optional<Compiled>{};
   std::vector<Result<CompileOutcome>> outcomes(shapes_.size(), fail(Errc::cancelled, "not compiled"));
   parallel_for(static_cast<std::int64_t>(shapes_.size()), 1, 0, [&](std::int64_t begin, std::int64_t end) {
-    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s)
+    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
+      std::shared_lock quiet(quiet_, std::defer_lock);
+      if (tools_.target.device->facts().runs_on_host) quiet.lock();
       outcomes[s] = build(candidate, tunables, s);
+    }
   });
   Compiled compiled;
   double weight = 0;

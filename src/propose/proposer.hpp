@@ -1,25 +1,28 @@
 #pragma once
-// A mind that proposes kernels. The builtin one (synth/) works on genomes; language models will join through the same
-// seam.
+// A mind that proposes kernels. The builtin one (synth/) works on genomes and answers in milliseconds; language models
+// and coding agents take seconds, fail, and answer with any text. Requests and proposals are values, so that they can
+// be recorded and travel.
 
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/rng.hpp"
-#include "model/candidate.hpp"
 #include "model/evaluation.hpp"
+#include "model/step.hpp"
 
 namespace kerf {
 
-/// A kernel that was evaluated before, as proposers see it. Borrowed for the call.
-struct Ancestor {
+/// A kernel that was tried before, as minds see it.
+struct KernelRecord {
   std::int64_t step = 0;  ///< its number in the run
-  const Candidate* candidate = nullptr;
-  const Evaluation* evaluation = nullptr;
+  std::string name;
+  std::string source;     ///< the whole candidate file, or an answer that could not be read as one
   std::string genome;     ///< "" when it did not come from the builtin mind
+  Bindings tunables;      ///< as evaluated
+  Evaluation evaluation;  ///< times and speedups, or the compiler output, or where and how it was wrong
   std::vector<int> cell;  ///< level per behaviour dimension; empty when it was not measured
 };
 
@@ -29,33 +32,53 @@ struct Direction {
   int step = 0;       ///< -1, 0 (stay and improve) or +1
 };
 
+/// Something a mind can be asked for.
+struct OperationInfo {
+  std::string name;  ///< stored, never renamed
+  bool needs_parent = false;
+  bool needs_partner = false;  ///< at least one inspiration
+
+  bool operator==(const OperationInfo&) const = default;
+};
+
+/// The operation that asks for first guesses, one after the other; needs no parent.
+inline constexpr const char* kStartOperation = "start";
+
 struct ProposalRequest {
-  std::string operation;               ///< one of Proposer::operations()
-  std::size_t start_number = 0;        ///< for "start": 0, 1, 2, ... until the proposer has no more
-  std::optional<Ancestor> parent;      ///< none: start afresh
-  std::vector<Ancestor> inspirations;  ///< partners for crossover, examples for a language model
+  std::string operation;                   ///< one of Proposer::operations()
+  std::size_t start_number = 0;            ///< for "start": 0, 1, 2, ... until the mind has no more
+  std::optional<KernelRecord> parent;      ///< none: start afresh
+  std::vector<KernelRecord> inspirations;  ///< partners for crossover, examples for a language model
+  std::vector<KernelRecord> failures;      ///< the latest refused kernels, the parent's children first
   std::optional<Direction> direction;
-  /// The cell a candidate would land in, guessed from its source alone; cheap. Empty: no guesses.
-  std::function<std::vector<int>(const Candidate&)> foresee;
+  std::uint64_t seed = 0;  ///< of the mind's own random choices
 };
 
 struct Proposal {
-  Candidate candidate;                ///< its tunables' defaults are the proposed values
+  std::string name;                   ///< a label for people
+  std::string source;                 ///< a candidate file, as written; the search reads it and refuses what is not one
   std::string genome;                 ///< JSON; "" for minds without genomes
   std::vector<std::int64_t> parents;  ///< steps it descends from
   std::string change;                 ///< for people: "g0 BLOCK 128 -> 256"
+  Provenance provenance{};
 };
 
-/// Not thread-safe. Deterministic in (request, rng).
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  virtual std::string_view name() const = 0;  ///< "builtin"; stored
-  /// What it can be asked for, e.g. "start", "restart", "parameter", "family", "fusion", "crossover"; stored, never
-  /// renamed. "start" and "restart" need no parent, "crossover" needs an inspiration.
-  virtual std::vector<std::string> operations() const = 0;
-  /// None when the operation finds nothing new to try here; an Error when the task cannot be covered at all.
-  virtual Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) = 0;
+  virtual std::string_view name() const = 0;  ///< "builtin"; stored, never renamed
+  virtual std::vector<OperationInfo> operations() const = 0;
+
+  /// 0: answers in milliseconds and is deterministic in the request; asked by the searching thread only. Above 0: takes
+  /// longer; so many questions may be under way at once, each on a thread of its own.
+  virtual int questions_at_once() const { return 0; }
+
+  /// None when the operation finds nothing new to try here. An Error when the mind cannot be asked (no connection, no
+  /// budget left): it is noted, and a mind that keeps failing is no longer asked.
+  virtual Result<std::optional<Proposal>> propose(const ProposalRequest& request) = 0;
+
+  /// Called from another thread when the search ends: questions under way are given up soon.
+  virtual void cancel() {}
 };
 
 }  // namespace kerf

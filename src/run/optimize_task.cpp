@@ -14,6 +14,7 @@
 #include "run/own_kernels.hpp"
 #include "run/run_folder.hpp"
 #include "run/target_session.hpp"
+#include "search/asking.hpp"
 #include "search/judge_evaluator.hpp"
 #include "store/run_store.hpp"
 #include "task/task.hpp"
@@ -130,7 +131,7 @@ Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetRes
   KERF_TRY(auto synthesiser,
            synth::Synthesiser::create(task, request.config.target, made.session->target().language->dialect(),
                                       made.session->facts()));
-  made.builtin = synth::make_builtin_proposer(std::move(synthesiser));
+  made.builtin = synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
   made.own = make_own_kernels(request.kernels);
   return made;
 }
@@ -166,8 +167,12 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
   BestKeeper keeper(observer, best, store);
-  KERF_TRY(result.search,
-           kerf::optimize({machinery.proposers(), evaluator, store, session.clock(), interrupted}, search, keeper));
+  SearchInputs inputs{machinery.proposers(), evaluator, store, session.clock(), interrupted};
+  inputs.target = request.config.target;
+  if (!request.follow.empty()) inputs.follow = &request.follow;
+  KERF_TRY(const std::string naive, naive_source(request.task.task, session.target()));
+  if (!naive.empty()) inputs.fallbacks.push_back({"naive", naive, "", {}, "the naive kernel"});
+  KERF_TRY(result.search, kerf::optimize(inputs, search, keeper));
   if (result.search.best_step > 0) {
     KERF_TRY(result.best, store.step(result.search.best_step));
     KERF_TRY_VOID(write_file_atomic(best, result.best->source));
@@ -210,6 +215,17 @@ Result<OptimizeRequest> stored_request(const fs::path& folder) {
   KERF_TRY(request.config, config_from_toml(config->second));
   const auto kernels = facts.find("own_kernels");
   KERF_TRY(request.kernels, kernels_from_json(kernels == facts.end() ? "" : kernels->second, request.config.target));
+  return request;
+}
+
+Result<OptimizeRequest> replay_request(const fs::path& recorded) {
+  KERF_TRY(OptimizeRequest request, stored_request(recorded));
+  KERF_TRY(const auto store, open_run_store(recorded, RunStore::Access::read));
+  KERF_TRY(request.follow, store->steps());
+  if (request.follow.empty())
+    return fail(Errc::invalid_input, recorded.string() + " has no steps that could be followed");
+  request.resume = false;
+  request.folder.clear();
   return request;
 }
 

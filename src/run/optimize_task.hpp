@@ -25,6 +25,7 @@ struct OptimizeRequest {
   RunConfig config;
   std::filesystem::path folder;    ///< of the run; new, or one that is resumed
   bool resume = false;             ///< go on with the steps in the folder; task and kernels are then those of the run
+  std::vector<Step> follow;        ///< a recorded run whose decisions are taken again; empty: none
   std::vector<Candidate> kernels;  ///< judged first, in this order; their `target` is the configuration's
 };
 
@@ -42,6 +43,10 @@ struct OptimizeResult {
 /// `interrupted` from anywhere to end the run after the kernel at hand, so that it can be resumed.
 Result<OptimizeResult> optimize_task(const OptimizeRequest& request, const TargetResources& resources,
                                      RunObserver& observer, const std::atomic<bool>& interrupted);
+
+/// A new run that takes the decisions of the recorded one again, on fresh timings: same task, configuration and seed.
+/// Its `folder` is left to the caller.
+Result<OptimizeRequest> replay_request(const std::filesystem::path& recorded);
 
 /// A run as it can be resumed: its task and its configuration, which the caller may change.
 Result<OptimizeRequest> stored_request(const std::filesystem::path& folder);

@@ -9,11 +9,12 @@ class OwnKernels final : public Proposer {
  public:
   explicit OwnKernels(std::vector<Candidate> kernels) : kernels_(std::move(kernels)) {}
   std::string_view name() const override { return "own"; }
-  std::vector<std::string> operations() const override { return {"start"}; }
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng&) override {
-    if (request.operation != "start" || request.start_number >= kernels_.size()) return std::optional<Proposal>{};
+  std::vector<OperationInfo> operations() const override { return {{kStartOperation}}; }
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    if (request.operation != kStartOperation || request.start_number >= kernels_.size())
+      return std::optional<Proposal>{};
     const Candidate& kernel = kernels_[request.start_number];
-    return std::optional<Proposal>(Proposal{kernel, "", {}, "given: " + kernel.name});
+    return std::optional(Proposal{kernel.name, kernel.source, "", {}, "given: " + kernel.name});
   }
 
  private:

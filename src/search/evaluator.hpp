@@ -5,8 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/result.hpp"
 #include "inspect/descriptors.hpp"
@@ -33,10 +31,11 @@ struct Tuned {
 };
 using OnTrial = std::function<void(const Evaluation& trial)>;  ///< a quick timing: it has times, but no speedup
 
+/// `evaluate`, `compare` and `tune` are for one thread.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// Compiles; none when the candidate does not (its evaluation says why).
+  /// Compiles; none when the candidate does not (its evaluation says why). Thread-safe; may run beside all others.
   virtual Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) = 0;
   virtual Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort,
                                       Observer& observer) = 0;
@@ -46,8 +45,6 @@ class Evaluator {
   /// invalid_input when there is nothing to tune.
   virtual Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
                              const std::function<bool()>& go_on, Observer& observer) = 0;
-  /// Compiles side by side what will be inspected next.
-  virtual void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) = 0;
 };
 
 }  // namespace kerf

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "base/parallel.hpp"
 #include "base/rng.hpp"
 #include "search/tune.hpp"
 
@@ -65,15 +64,24 @@ JudgeEvaluator::JudgeEvaluator(const Task& task, const JudgeTools& tools, const 
                                Judge::References references)
     : task_(task), tools_(tools), options_(options), references_(std::move(references)) {}
 
+Status JudgeEvaluator::open(bool final, Observer& observer) {
+  if (judge_ && final_ == final) return {};
+  judge_.reset();  // first: two sets of buffers may not fit on the device
+  JudgeOptions options = options_;
+  if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
+  KERF_TRY(judge_, Judge::open(task_, tools_, options, observer));
+  final_ = final;
+  if (!final) judge_->set_references(references_);
+  return {};
+}
+
 Result<Judge*> JudgeEvaluator::judge(Effort effort, Observer& observer) {
   const bool final = effort == Effort::final;
+  std::shared_lock shared(in_use_);
   if (!judge_ || final_ != final) {
-    judge_.reset();  // first: two sets of buffers may not fit on the device
-    JudgeOptions options = options_;
-    if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
-    KERF_TRY(judge_, Judge::open(task_, tools_, options, observer));
-    final_ = final;
-    if (!final) judge_->set_references(references_);
+    shared.unlock();
+    const std::unique_lock alone(in_use_);  // waits for what is being compiled
+    KERF_TRY_VOID(open(final, observer));
   }
   judge_->set_measure(final                       ? options_.measure
                       : effort == Effort::careful ? careful_pace(options_.measure)
@@ -83,8 +91,16 @@ Result<Judge*> JudgeEvaluator::judge(Effort effort, Observer& observer) {
 
 Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candidate, const Bindings& tunables) {
   NullObserver silent;
-  KERF_TRY(Judge* const judge, this->judge(final_ ? Effort::final : Effort::search, silent));
-  KERF_TRY(const auto compiled, judge->compile(candidate, tunables));
+  std::shared_lock shared(in_use_);
+  if (!judge_) {
+    shared.unlock();
+    {
+      const std::unique_lock alone(in_use_);
+      if (!judge_) KERF_TRY_VOID(open(false, silent));
+    }
+    shared.lock();
+  }
+  KERF_TRY(const auto compiled, judge_->compile(candidate, tunables));
   if (!compiled) return std::optional<Inspection>{};
   Inspection inspection;
   std::string identity;
@@ -141,16 +157,6 @@ Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int trials, std::
   options.go_on = go_on;
   KERF_TRY(TuneReport report, kerf::tune(*judge, candidate, options, tools_.clock, listener));
   return Tuned{std::move(report.best), std::move(report.verdict)};
-}
-
-void JudgeEvaluator::prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) {
-  NullObserver silent;
-  const auto judge = this->judge(final_ ? Effort::final : Effort::search, silent);
-  if (!judge) return;  // evaluate() will report it
-  parallel_for(static_cast<std::int64_t>(next.size()), 1, 0, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-      (*judge)->prefetch(*next[i].first, next[i].second);
-  });
 }
 
 }  // namespace kerf

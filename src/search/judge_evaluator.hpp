@@ -3,6 +3,7 @@
 // finalists.
 
 #include <memory>
+#include <shared_mutex>
 
 #include "judge/judge.hpp"
 #include "model/task.hpp"
@@ -22,16 +23,18 @@ class JudgeEvaluator final : public Evaluator {
   Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override;
   Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
                      const std::function<bool()>& go_on, Observer& observer) override;
-  void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override;
 
   /// The judge for this effort; opened when it is first needed, and the other one closed (finals have their own).
   Result<Judge*> judge(Effort effort, Observer& observer);
 
  private:
+  Status open(bool final, Observer& observer);
+
   const Task& task_;
   JudgeTools tools_;
   JudgeOptions options_;
   Judge::References references_;
+  std::shared_mutex in_use_;  // shared while something is compiled, alone while judge_ changes
   std::unique_ptr<Judge> judge_;
   bool final_ = false;  // judge_ is for finals
 };

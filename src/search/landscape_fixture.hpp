@@ -47,9 +47,9 @@ inline Point point_of(const Candidate& candidate, const Bindings& tunables) {
 }
 
 /// Three families; each has its own summit, the third one's is highest.
-inline double speedup(const Point& p) {
+inline double speedup(const Point& p, double width = 6) {
   const double centre_x[] = {4, 18, 15}, centre_y[] = {5, 16, 6}, top[] = {3, 6, 12};
-  const double dx = (p.x - centre_x[p.family]) / 6, dy = (p.y - centre_y[p.family]) / 6;
+  const double dx = (p.x - centre_x[p.family]) / width, dy = (p.y - centre_y[p.family]) / width;
   return 0.5 + top[p.family] * std::exp(-dx * dx - dy * dy);
 }
 
@@ -59,10 +59,11 @@ class ScriptedProposer final : public Proposer {
   std::vector<std::string> asked;  ///< operations, in order
 
   std::string_view name() const override { return "scripted"; }
-  std::vector<std::string> operations() const override {
-    return {"start", "restart", "parameter", "family", "crossover"};
+  std::vector<OperationInfo> operations() const override {
+    return {{kStartOperation}, {"restart"}, {"parameter", true}, {"family", true}, {"crossover", true, true}};
   }
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) override {
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    Rng rng(request.seed);
     asked.push_back(request.operation);
     const auto any = [&](int high) { return static_cast<int>(rng.integer(0, high)); };
     Point p;
@@ -86,17 +87,21 @@ class ScriptedProposer final : public Proposer {
         parents.push_back(request.inspirations.at(0).step);
       }
     }
-    return std::optional(Proposal{kernel(p), genome_of(p), parents, request.operation + " " + genome_of(p)});
+    const Candidate candidate = kernel(p);
+    return std::optional(
+        Proposal{candidate.name, candidate.source, genome_of(p), parents, request.operation + " " + genome_of(p)});
   }
 };
 
 class ScriptedEvaluator final : public Evaluator {
  public:
   FakeClock* clock = nullptr;       ///< moves one second an evaluation
+  double width = 6;                 ///< of the summits
+  double scale = 1;                 ///< of all speedups
   double noise = 0.01;              ///< relative, of single measurements; their intervals say so
   double comparison_noise = 0.003;  ///< likewise, of two kernels timed in turn
-  int evaluated = 0, careful = 0, confirmed = 0, prefetched = 0, trials_timed = 0, comparisons = 0,
-      long_comparisons = 0;
+  std::atomic<int> inspected{0};
+  int evaluated = 0, careful = 0, confirmed = 0, trials_timed = 0, comparisons = 0, long_comparisons = 0;
   std::map<std::string, int> times;                             ///< searched, by genome
   std::function<void()> before;                                 ///< called before every evaluation
   std::function<std::optional<Outcome>(const Point&)> outcome;  ///< set: instead of a measurement
@@ -107,6 +112,7 @@ class ScriptedEvaluator final : public Evaluator {
 
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override {
     const Point p = point_of(candidate, tunables);
+    ++inspected;
     Inspection inspection;
     inspection.code = sha256_hex(code(p));
     inspection.descriptors.cell = {p.x * kLevels / kSide, p.y * kLevels / kSide, p.family};
@@ -116,7 +122,7 @@ class ScriptedEvaluator final : public Evaluator {
     if (before) before();
     if (failure) return fail(Errc::unavailable, *failure);
     const Point p = point_of(candidate, tunables);
-    if (clock != nullptr) clock->time += std::chrono::seconds(1);
+    if (clock != nullptr) clock->advance(std::chrono::seconds(1));
     Evaluation evaluation;
     evaluation.task = "landscape";
     evaluation.target = "cpu";
@@ -138,7 +144,7 @@ class ScriptedEvaluator final : public Evaluator {
       }
     Rng rng = Rng(99).fork(genome_of(p));
     const double error = effort == Effort::search ? noise : effort == Effort::careful ? noise / 3 : noise / 10;
-    const double ratio = speedup(p) * std::exp(error * rng.normal());
+    const double ratio = scale * speedup(p, width) * std::exp(error * rng.normal());
     Measurement measurement;
     measurement.speedup = {"naive", ratio, ratio * std::exp(-2 * error), ratio * std::exp(2 * error)};
     ShapeMeasurement shape{
@@ -154,7 +160,7 @@ class ScriptedEvaluator final : public Evaluator {
     if (comparison_outcome)
       if (auto scripted = comparison_outcome(a)) return PairedOutcome{std::move(scripted), std::nullopt};
     Rng rng = Rng(7).fork(genome_of(a) + "/" + genome_of(b));
-    const double ratio = speedup(a) / speedup(b) * std::exp(comparison_noise * rng.normal());
+    const double ratio = speedup(a, width) / speedup(b, width) * std::exp(comparison_noise * rng.normal());
     return PairedOutcome{std::nullopt, Speedup{"", ratio, ratio * std::exp(-2 * comparison_noise),
                                                ratio * std::exp(2 * comparison_noise)}};
   }
@@ -171,7 +177,7 @@ class ScriptedEvaluator final : public Evaluator {
                 .values[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(tunable.values.size()) - 1))];
       if (before) before();
       ++trials_timed;
-      const double ratio = speedup(point_of(candidate, values));
+      const double ratio = scale * speedup(point_of(candidate, values), width);
       Evaluation trial;
       trial.target = "cpu";
       trial.tunables = values;
@@ -190,9 +196,6 @@ class ScriptedEvaluator final : public Evaluator {
     KERF_TRY(tuned.verdict, evaluate(candidate, tuned.best, Effort::search, silent));
     evaluated = count;
     return tuned;
-  }
-  void prefetch(const std::vector<std::pair<const Candidate*, Bindings>>& next) override {
-    prefetched += static_cast<int>(next.size());
   }
 
   std::optional<std::string> failure;

@@ -5,31 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
+#include "base/parallel.hpp"
 #include "inspect/descriptors.hpp"
 #include "judge/judge.hpp"
-#include "search/bandit.hpp"
-#include "search/duplicates.hpp"
+#include "search/asking.hpp"
+#include "search/following.hpp"
+#include "search/job_runner.hpp"
 #include "search/search_settings.hpp"
 #include "search/search_state.hpp"
+#include "search/ticket.hpp"
 
 namespace kerf {
 namespace {
 
-constexpr int kAttempts = 60;  // proposals that are none or known, before an operation's turn is over
 constexpr const char* kInterrupted = "interrupted";
-
-/// A proposal on its way to becoming a step.
-struct Planned {
-  Step step;  // without number and evaluation
-  Candidate candidate;
-};
-
-struct Answer {
-  std::optional<Planned> planned;
-  bool known = false;  // proposed, but evaluated before
-};
+constexpr std::chrono::milliseconds kPulse{100};  // between checks whether to stop while nothing is reported
 
 class Search {
  public:
@@ -39,10 +30,12 @@ class Search {
         options_(options),
         observer_(observer),
         state_(std::move(policy), options.archive),
-        began_(inputs.clock.now()) {
-    for (Proposer* proposer : inputs.proposers)
-      for (const std::string& name : proposer->operations())
-        operations_.push_back({std::string(proposer->name()), name});
+        asking_(inputs.minds, state_, state_.policy(),
+                {inputs.target, options.seed, options.starts, options.evaluations, options.start_share}),
+        began_(inputs.clock.now()),
+        runner_(inputs.evaluator, inputs.minds, options.at_once > 1 ? available_cores() : 1,
+                [this] { return tuning_goes_on(); }) {
+    if (inputs.follow != nullptr) following_.emplace(*inputs.follow, inputs.target);
   }
 
   Status replay() {
@@ -53,227 +46,460 @@ class Search {
     return {};
   }
 
-  /// "" while the search should go on.
-  std::string reason_to_stop() const {
-    if (inputs_.interrupted) return kInterrupted;
-    if (options_.evaluations > 0 && state_.evaluations() >= options_.evaluations)
-      return fmt::format("the budget of {} evaluations is used up", options_.evaluations);
-    if (options_.seconds > 0 && seconds() >= options_.seconds)
-      return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
-    if (options_.patience > 0 && state_.since_improvement() >= options_.patience)
-      return fmt::format("no improvement in {} evaluations", state_.since_improvement());
-    if (at_the_floor())
-      return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
-    return "";
-  }
+  std::string reason_to_stop() const;  ///< "" while the search should go on
+  bool judging() const { return on_device_.has_value() || tuning_ != 0; }
+  bool idle() const { return tickets_.empty() && tuning_ == 0; }  ///< nothing is under way
+  bool exhausted() const { return idle() && asked_out_; }         ///< and nothing is left to begin
 
-  /// The next proposals: first guesses first, then what the policy asks for. None is known already. Empty: nothing new
-  /// is left.
-  Result<std::vector<Planned>> plan() {
-    std::vector<Planned> planned;
-    std::set<std::string> sources;
-    int room = std::max(1, options_.at_once);
-    if (options_.evaluations > 0) room = std::min(room, options_.evaluations - state_.evaluations());
-    for (int i = 0; i < room; ++i) {
-      const std::int64_t number = state_.next_number() + i;
-      Rng rng = Rng(options_.seed).fork(fmt::format("step {}", number));
-      KERF_TRY(std::optional<Planned> next, propose(i, sources, rng));
-      if (!next) break;
-      planned.push_back(*std::move(next));
-    }
-    return planned;
-  }
-
-  void prefetch(const std::vector<Planned>& planned) {
-    std::vector<std::pair<const Candidate*, Bindings>> next;
-    for (const Planned& one : planned) next.emplace_back(&one.candidate, one.step.tunables);
-    if (next.size() > 1) inputs_.evaluator.prefetch(next);
-  }
-
-  /// The planned step with its evaluation and cell; none when it was interrupted before there was a verdict.
-  Result<std::optional<Step>> evaluate(const Planned& planned, Effort effort, const Evaluation* known = nullptr) {
-    Step step = planned.step;
-    step.number = state_.next_number();
-    observer_.on_event(CandidateStarted{step, progress(step.stage)});
-    KERF_TRY(const auto inspection, inputs_.evaluator.inspect(planned.candidate, step.tunables));
-    const auto twin = inspection && effort == Effort::search ? state_.step_with_code(inspection->code) : std::nullopt;
-    if (twin) {
-      step.evaluation = duplicate_of(*twin, planned);
-    } else if (known != nullptr) {
-      step.evaluation = *known;
-    } else {
-      KERF_TRY(step.evaluation, inputs_.evaluator.evaluate(planned.candidate, step.tunables, effort, judge_observer_));
-      // The first one measured is the scale of all others.
-      const bool first = options_.archive.noise_aware && state_.archive().best() == nullptr &&
-                         std::holds_alternative<Measurement>(step.evaluation.outcome);
-      if (effort == Effort::search && inspection && !compared_with(step.evaluation, effort) &&
-          (first || state_.is_contested(step.evaluation, inspection->descriptors.cell))) {
-        KERF_TRY(step.evaluation,
-                 inputs_.evaluator.evaluate(planned.candidate, step.tunables, Effort::careful, judge_observer_));
-      }
-    }
-    if (!twin) KERF_TRY_VOID(compare_with_best(planned, effort, step.evaluation));
-    const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
-    if (inputs_.interrupted && !measured) return std::optional<Step>{};  // the interrupt may have hit its processes
-    if (inspection) {
-      step.descriptors = to_json(inspection->descriptors, inspection->code);
-      if (measured) step.cell = step.evaluation.cell = inspection->descriptors.cell;
-    } else if (measured) {
-      return fail(Errc::tool_failed, "a kernel that was measured cannot be compiled again: " + step.name);
-    }
-    return std::optional<Step>(std::move(step));
-  }
-
-  /// Inserts, stores, reports; in this order.
-  Status take(Step step) {
-    step.seconds = seconds();
-    state_.observe(step);
-    KERF_TRY_VOID(inputs_.store.append(step));
-    observer_.on_event(StepFinished{step, progress(step.stage)});
-    return {};
-  }
-
-  /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
-  Status confirm() {
-    std::vector<Elite> finalists = state_.archive().elites();
-    std::stable_partition(finalists.begin(), finalists.end(),
-                          [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
-    int confirmed = 0;
-    for (const Elite& elite : finalists) {
-      if (confirmed == options_.finalists || inputs_.interrupted) break;
-      if (state_.confirmation_of(elite.step)) {
-        ++confirmed;
-        continue;
-      }
-      const Planned again =
-          variant_of(elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step));
-      KERF_TRY(std::optional<Step> step, evaluate(again, Effort::final));
-      if (!step) break;
-      if (std::holds_alternative<Measurement>(step->evaluation.outcome)) ++confirmed;
-      KERF_TRY_VOID(take(*std::move(step)));
-    }
-    return {};
-  }
-
-  /// Searches the tunables of the best kernel by themselves when it is time for that; true when it did.
-  Result<bool> tune_when_due();
+  Status ask();         ///< as many proposals as may be under way at once
+  Status begin_next();  ///< gives the device something to do
+  Status wait();        ///< for something to be reported, and takes it in
+  Status confirm();     ///< the best ones are measured again
+  Status fall_back();   ///< the naive kernel, when nothing beats the baseline
 
   SearchProgress progress(std::optional<Stage> stage) const;
   const SearchState& state() const { return state_; }
 
  private:
+  using Phase = Ticket::Phase;
   double seconds() const {
     return seconds_before_ + std::chrono::duration<double>(inputs_.clock.now() - began_).count();
   }
+  int outstanding(bool slow) const;
+  bool has_room(bool slow) const;
+  void add(Planned planned, bool reserved = false, Effort effort = Effort::search,
+           std::optional<Evaluation> known = {});
+  Status ask_slow_minds();
+  Status mind_failed(const std::string& mind, const Error& error);
+  Result<std::optional<Planned>> next_planned();
+
+  Status take_in(std::int64_t id, JobResult result);
+  Status received(std::int64_t id, Result<std::optional<Proposal>> proposal);
+  Status begin(std::int64_t id);
+  Status evaluated(Ticket& ticket);
+  Status compare(std::int64_t id, Ticket& ticket, Effort effort);
+  Status compared(std::int64_t id, Ticket& ticket, PairedOutcome outcome);
+  Status finish(std::int64_t id);
+  Status judge_reserved();
+  Status take(Step step);
+
+  bool is_tuning_due() const;
+  Status begin_tuning();
+  Status tuned(Result<Tuned> result);
+  bool tuning_goes_on() const;
+  double share_used() const;
+
   Planned variant_of(std::int64_t step, Stage stage, const char* operation, std::string change) const;
   Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
-  std::optional<std::int64_t> compared_with(const Evaluation& evaluation, Effort effort) const;
-  Status compare_with_best(const Planned& planned, Effort effort, Evaluation& evaluation);
-  double share_used() const;
-  bool time_to_tune() const;
-  bool at_the_floor() const;
+  std::optional<std::int64_t> opponent_of(const Ticket& ticket) const;
   Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
-  Result<std::optional<Planned>> propose(int ahead, std::set<std::string>& sources, Rng& rng);
-  Result<std::optional<Planned>> next_start(std::set<std::string>& sources, Rng& rng);
-  Result<Answer> ask(const Operation& operation, const ProposalRequest& request, Stage stage,
-                     std::set<std::string>& sources, Rng& rng);
+  bool at_the_floor() const;
 
   const SearchInputs& inputs_;
   const SearchOptions& options_;
   RunObserver& observer_;
-  /// The judge's own events, as part of the run's.
-  struct JudgeObserver final : Observer {
-    explicit JudgeObserver(RunObserver& into) : observer(into) {}
-    void on_tier(const TierEvent& event) override { observer.on_event(event); }
-    void on_note(const std::string& text) override { observer.on_event(RunNote{text}); }
-    RunObserver& observer;
-  } judge_observer_{observer_};
   SearchState state_;
-  std::vector<Operation> operations_;
-  std::map<std::string, std::size_t> next_start_;  // per proposer
+  Asking asking_;
+  std::optional<Following> following_;
+  std::map<std::int64_t, Ticket> tickets_;
+  std::int64_t last_ticket_ = 0;
+  std::optional<std::int64_t> on_device_;  // the ticket that is judged
+  std::optional<std::int64_t> reserved_;   // the ticket that is judged next, whatever else is ready
+  std::int64_t tuning_ = 0;                // the step whose tunables are searched; 0: none
+  bool asked_out_ = false;                 // the minds that answer at once have nothing new, until a step changes that
+  int confirmed_ = 0, finalists_ = 0;
   Nanoseconds began_;
   double seconds_before_ = 0;
   int evaluations_before_ = 0;
+  JobRunner runner_;  // last: its threads end before anything they use
 };
 
-/// By the tokens of its source, before it was compiled.
-Cell foreseen_cell(const Candidate& candidate) {
-  const auto tunables = resolve_tunables(candidate, {});
-  return describe({}, candidate, tunables ? *tunables : Bindings{}).cell;
+std::string Search::reason_to_stop() const {
+  if (inputs_.interrupted) return kInterrupted;
+  if (options_.evaluations > 0 && state_.evaluations() >= options_.evaluations)
+    return fmt::format("the budget of {} evaluations is used up", options_.evaluations);
+  if (options_.seconds > 0 && seconds() >= options_.seconds)
+    return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
+  if (following_) return following_->done() && idle() ? "the recorded run ends here" : "";
+  if (options_.patience > 0 && state_.since_improvement() >= options_.patience)
+    return fmt::format("no improvement in {} evaluations", state_.since_improvement());
+  if (at_the_floor())
+    return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
+  return "";
 }
 
-Result<Answer> Search::ask(const Operation& operation, const ProposalRequest& request, Stage stage,
-                           std::set<std::string>& sources, Rng& rng) {
-  const auto proposer = std::find_if(inputs_.proposers.begin(), inputs_.proposers.end(),
-                                     [&](const Proposer* p) { return p->name() == operation.proposer; });
-  KERF_TRY(std::optional<Proposal> proposal, (*proposer)->propose(request, rng));
-  if (!proposal) return Answer{};
-  Planned planned;
-  planned.candidate = std::move(proposal->candidate);
-  KERF_TRY(planned.step.tunables, resolve_tunables(planned.candidate, {}));
-  const std::string identity = source_identity(planned.candidate, planned.step.tunables);
-  if (state_.knows_source(identity) || !sources.insert(identity).second) return Answer{{}, true};
-  Step& step = planned.step;
-  step.stage = stage;
-  step.proposer = operation.proposer;
-  step.operation = operation.name;
-  step.change = std::move(proposal->change);
-  step.parents = std::move(proposal->parents);
-  step.name = planned.candidate.name;
-  step.source = planned.candidate.source;
-  step.genome = std::move(proposal->genome);
-  if (request.direction) step.direction = direction_text(*request.direction);
-  return Answer{std::move(planned), false};
+// ---- asking
+
+int Search::outstanding(bool slow) const {
+  return static_cast<int>(std::count_if(tickets_.begin(), tickets_.end(), [&](const auto& one) {
+    return one.second.slow == slow && one.second.effort == Effort::search;
+  }));
 }
 
-/// The proposers' own first guesses, in turn.
-Result<std::optional<Planned>> Search::next_start(std::set<std::string>& sources, Rng& rng) {
-  for (const Operation& operation : operations_) {
-    if (operation.name != "start") continue;
-    std::size_t& number = next_start_[operation.proposer];
-    for (Answer answer{{}, true}; answer.known;) {
-      ProposalRequest request;
-      request.operation = operation.name;
-      request.start_number = number;
-      KERF_TRY(answer, ask(operation, request, Stage::start, sources, rng));
-      if (answer.planned || answer.known) ++number;
-      if (answer.planned) return std::move(answer.planned);
+/// Whether one more proposal fits the evaluations that are left. Questions that are not answered yet hold no place
+/// against minds that answer at once.
+bool Search::has_room(bool slow) const {
+  if (options_.evaluations <= 0) return true;
+  const auto taken = std::count_if(tickets_.begin(), tickets_.end(), [&](const auto& one) {
+    return one.second.effort == Effort::search && (slow || one.second.phase != Phase::asked);
+  });
+  return state_.evaluations() + taken < options_.evaluations;
+}
+
+void Search::add(Planned planned, bool reserved, Effort effort, std::optional<Evaluation> known) {
+  const std::int64_t id = ++last_ticket_;
+  Ticket ticket;
+  ticket.effort = effort;
+  ticket.planned = std::move(planned);
+  ticket.known = std::move(known);
+  if (ticket.planned.refused)
+    ticket.phase = Phase::ready;
+  else
+    runner_.submit(id, InspectJob{ticket.kernel()});
+  if (reserved) reserved_ = id;
+  tickets_.emplace(id, std::move(ticket));
+}
+
+Result<std::optional<Planned>> Search::next_planned() {
+  if (following_) {
+    std::vector<std::string> remarks;
+    auto planned = following_->next(state_, inputs_.minds, remarks);
+    for (const std::string& remark : remarks) observer_.on_event(RunNote{remark});
+    return planned;
+  }
+  return asking_.next(outstanding(false) + outstanding(true));
+}
+
+Status Search::ask() {
+  while (!asked_out_ && !is_tuning_due() && outstanding(false) < std::max(1, options_.at_once) && has_room(false)) {
+    auto planned = next_planned();
+    if (!planned) {
+      KERF_TRY_VOID(mind_failed(asking_.last_asked(), planned.error()));
+      continue;
+    }
+    if (!*planned) {
+      asked_out_ = true;
+      break;
+    }
+    add(**std::move(planned));
+  }
+  return following_ ? Status{} : ask_slow_minds();
+}
+
+Status Search::ask_slow_minds() {
+  for (const Proposer* mind : inputs_.minds) {
+    const std::string name(mind->name());
+    const auto under_way = [&] {
+      return std::count_if(tickets_.begin(), tickets_.end(), [&](const auto& one) {
+        return one.second.phase == Phase::asked && one.second.question->operation.proposer == name;
+      });
+    };
+    while (asking_.is_asked(name) && under_way() < mind->questions_at_once() && has_room(true)) {
+      auto question = asking_.question(*mind, outstanding(false) + outstanding(true));
+      if (!question) break;
+      const std::int64_t id = ++last_ticket_;
+      observer_.on_event(ProposalAsked{id, name, question->operation.info.name});
+      runner_.submit(id, ProposeJob{name, question->request});
+      Ticket ticket;
+      ticket.phase = Phase::asked;
+      ticket.slow = true;
+      ticket.question = std::move(question);
+      tickets_.emplace(id, std::move(ticket));
     }
   }
-  return std::optional<Planned>{};
+  return {};
 }
 
-Result<std::optional<Planned>> Search::propose(int ahead, std::set<std::string>& sources, Rng& rng) {
-  const int starts =
-      options_.evaluations > 0
-          ? std::min(options_.starts, std::max(1, static_cast<int>(options_.start_share * options_.evaluations)))
-          : options_.starts;
-  if (state_.policy().wants_starts() && state_.starts() + ahead < starts) {
-    KERF_TRY(std::optional<Planned> planned, next_start(sources, rng));
-    if (planned) return planned;
+/// A mind that cannot be asked is noted; the search goes on with the others.
+Status Search::mind_failed(const std::string& mind, const Error& error) {
+  observer_.on_event(RunNote{fmt::format("the {} mind failed: {}", mind, error.message)});
+  if (!asking_.failed(mind)) return {};
+  const bool others = std::any_of(inputs_.minds.begin(), inputs_.minds.end(),
+                                  [&](const Proposer* one) { return asking_.is_asked(std::string(one->name())); });
+  if (!others) return tl::unexpected<Error>(error);
+  observer_.on_event(RunNote{fmt::format("the {} mind keeps failing and is no longer asked", mind)});
+  return {};
+}
+
+Status Search::received(std::int64_t id, Result<std::optional<Proposal>> proposal) {
+  Ticket& ticket = tickets_.at(id);
+  const std::string mind = ticket.question->operation.proposer;
+  if (!proposal || !*proposal) {
+    tickets_.erase(id);
+    return proposal ? Status{} : mind_failed(mind, proposal.error());
   }
-  std::vector<Operation> offered = operations_;
-  std::map<std::string, int> attempts;
-  while (const auto choice = state_.policy().choose(state_.archive(), offered, rng)) {
-    const Operation operation = offered[choice->operation];
-    ProposalRequest request;
-    request.operation = operation.name;
-    if (choice->parent) request.parent = state_.ancestor(*choice->parent);
-    for (const std::int64_t step : choice->inspirations) request.inspirations.push_back(state_.ancestor(step));
-    request.direction = choice->direction;
-    request.foresee = foreseen_cell;
-    KERF_TRY(Answer answer, ask(operation, request, Stage::search, sources, rng));
-    if (answer.planned) return std::move(answer.planned);
-    if (++attempts[operation.arm()] >= kAttempts)
-      offered.erase(offered.begin() + static_cast<std::ptrdiff_t>(choice->operation));
+  asking_.answered(mind);
+  ticket.planned = asking_.receive(*ticket.question, **std::move(proposal));
+  ticket.phase = ticket.planned.refused ? Phase::ready : Phase::building;
+  if (!ticket.planned.refused) runner_.submit(id, InspectJob{ticket.kernel()});
+  return {};
+}
+
+// ---- judging
+
+Status Search::begin_next() {
+  while (!judging()) {
+    std::optional<std::int64_t> next;
+    if (reserved_) {
+      if (tickets_.at(*reserved_).phase != Phase::ready) return {};
+      next = std::exchange(reserved_, std::nullopt);
+    } else {
+      bool waiting = false;  // proposals of one mind that answers at once are judged in their order
+      for (const auto& [id, ticket] : tickets_) {
+        if (ticket.phase == Phase::ready && (ticket.slow || !waiting)) next = next.value_or(id);
+        waiting = waiting || (!ticket.slow && ticket.phase != Phase::ready);
+      }
+      if (!next && tickets_.size() == static_cast<std::size_t>(outstanding(true)) && is_tuning_due())
+        return begin_tuning();
+    }
+    if (!next) return {};
+    KERF_TRY_VOID(begin(*next));
+    if (!reason_to_stop().empty()) return {};
   }
-  return std::optional<Planned>{};
+  return {};
+}
+
+/// A refused answer and known code are done at once; all else goes to the device.
+Status Search::begin(std::int64_t id) {
+  Ticket& ticket = tickets_.at(id);
+  Step announced = ticket.planned.step;
+  announced.number = state_.next_number();
+  observer_.on_event(CandidateStarted{announced, progress(announced.stage)});
+  if (ticket.planned.refused) {
+    ticket.evaluation = ticket.planned.step.evaluation;
+    return finish(id);
+  }
+  const auto twin = ticket.inspection && ticket.effort == Effort::search
+                        ? state_.step_with_code(ticket.inspection->code)
+                        : std::nullopt;
+  if (twin) {
+    ticket.evaluation = duplicate_of(*twin, ticket.planned);
+    return finish(id);
+  }
+  on_device_ = id;
+  if (ticket.known) {
+    ticket.evaluation = *std::exchange(ticket.known, std::nullopt);
+    ticket.phase = Phase::measuring_longer;
+    return evaluated(ticket);
+  }
+  ticket.phase = Phase::evaluating;
+  runner_.submit(id, EvaluateJob{ticket.kernel(), ticket.effort});
+  return {};
+}
+
+/// There are figures: measured longer where they leave it open, then timed in turn with what it must be compared with.
+Status Search::evaluated(Ticket& ticket) {
+  const std::int64_t id = *on_device_;
+  const auto opponent = opponent_of(ticket);
+  const bool measured = std::holds_alternative<Measurement>(ticket.evaluation.outcome);
+  if (ticket.phase == Phase::evaluating && ticket.effort == Effort::search && measured && ticket.inspection &&
+      !opponent) {
+    // The first one measured is the scale of all others.
+    const bool first = options_.archive.noise_aware && state_.archive().best() == nullptr;
+    if (first || state_.is_contested(ticket.evaluation, ticket.inspection->descriptors.cell)) {
+      ticket.phase = Phase::measuring_longer;
+      runner_.submit(id, EvaluateJob{ticket.kernel(), Effort::careful});
+      return {};
+    }
+  }
+  if (!opponent) return finish(id);
+  ticket.compared_with = opponent;
+  ticket.phase = Phase::comparing;
+  return compare(id, ticket, ticket.effort);
+}
+
+Status Search::compare(std::int64_t id, Ticket& ticket, Effort effort) {
+  const std::int64_t other = *ticket.compared_with;
+  runner_.submit(id, CompareJob{ticket.kernel(), {state_.candidate(other), state_.step(other).tunables}, effort});
+  return {};
+}
+
+Status Search::compared(std::int64_t id, Ticket& ticket, PairedOutcome outcome) {
+  constexpr double kMayBeBetter = 0.97;
+  if (const auto& first = outcome.speedup; first && ticket.phase == Phase::comparing &&
+                                           ticket.effort == Effort::search && first->ratio > kMayBeBetter &&
+                                           first->low <= 1) {
+    ticket.phase = Phase::comparing_longer;  // to decide it
+    return compare(id, ticket, Effort::careful);
+  }
+  if (outcome.refused) ticket.evaluation.outcome = *std::move(outcome.refused);
+  const std::int64_t other = *ticket.compared_with;
+  if (const auto& speedup = outcome.speedup)
+    std::get<Measurement>(ticket.evaluation.outcome).comparison =
+        PairedComparison{other, std::exp(fitness_of(state_.step(other).evaluation).log_speedup), speedup->ratio,
+                         speedup->low, speedup->high};
+  return finish(id);
+}
+
+/// The ticket becomes a step, unless it was interrupted before there was a verdict.
+Status Search::finish(std::int64_t id) {
+  Ticket ticket = std::move(tickets_.at(id));
+  tickets_.erase(id);
+  if (on_device_ == id) on_device_.reset();
+  Step step = std::move(ticket.planned.step);
+  step.evaluation = std::move(ticket.evaluation);
+  const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
+  if (inputs_.interrupted && !measured) return {};  // the interrupt may have hit its processes
+  if (ticket.inspection) {
+    step.descriptors = to_json(ticket.inspection->descriptors, ticket.inspection->code);
+    if (measured) step.cell = step.evaluation.cell = ticket.inspection->descriptors.cell;
+  } else if (measured) {
+    return fail(Errc::tool_failed, "a kernel that was measured cannot be compiled again: " + step.name);
+  }
+  step.number = state_.next_number();
+  if (following_) following_->became(ticket.planned.follows, step.number);
+  return take(std::move(step));
+}
+
+/// Inserts, stores, reports; in this order.
+Status Search::take(Step step) {
+  step.number = state_.next_number();
+  step.seconds = seconds();
+  state_.observe(step);
+  asked_out_ = false;
+  const Stage stage = step.stage;
+  const StepFinished finished{std::move(step), progress(stage)};
+  KERF_TRY_VOID(inputs_.store.record(finished));
+  observer_.on_event(finished);
+  return {};
+}
+
+Status Search::wait() {
+  const auto message = runner_.wait(kPulse);
+  if (!message) return {};
+  if (const auto* tier = std::get_if<TierEvent>(&message->content)) {
+    observer_.on_event(*tier);
+  } else if (const auto* note = std::get_if<RunNote>(&message->content)) {
+    observer_.on_event(*note);
+  } else if (const auto* trial = std::get_if<Evaluation>(&message->content)) {
+    Planned planned = variant_of(tuning_, Stage::tune, kTrialOperation, "a quick timing of other values");
+    planned.step.tunables = trial->tunables;
+    planned.step.evaluation = *trial;
+    return take(std::move(planned.step));
+  } else {
+    return take_in(message->ticket, std::get<JobResult>(message->content));
+  }
+  return {};
+}
+
+Status Search::take_in(std::int64_t id, JobResult result) {
+  if (auto* done = std::get_if<Result<Tuned>>(&result)) return tuned(std::move(*done));
+  const auto found = tickets_.find(id);
+  if (found == tickets_.end()) return {};  // given up meanwhile
+  Ticket& ticket = found->second;
+  if (auto* proposal = std::get_if<Result<std::optional<Proposal>>>(&result)) return received(id, std::move(*proposal));
+  if (auto* inspection = std::get_if<Result<std::optional<Inspection>>>(&result)) {
+    KERF_TRY(ticket.inspection, std::move(*inspection));
+    ticket.phase = Phase::ready;
+    return {};
+  }
+  if (auto* evaluation = std::get_if<Result<Evaluation>>(&result)) {
+    KERF_TRY(ticket.evaluation, std::move(*evaluation));
+    return evaluated(ticket);
+  }
+  KERF_TRY(PairedOutcome outcome, std::get<Result<PairedOutcome>>(std::move(result)));
+  return compared(id, ticket, std::move(outcome));
+}
+
+/// Judges the one reserved ticket to its end, unless it is interrupted before it began.
+Status Search::judge_reserved() {
+  while (!idle() && !(inputs_.interrupted && !judging())) {
+    KERF_TRY_VOID(begin_next());
+    if (!idle()) KERF_TRY_VOID(wait());
+  }
+  return {};
+}
+
+/// The step that this kernel must be timed against before anything is made of its speedup: the best so far if it comes
+/// near that, among the finalists the first that was confirmed. None where the noise is no concern of the search.
+std::optional<std::int64_t> Search::opponent_of(const Ticket& ticket) const {
+  constexpr double kNear = 0.35;  // a logarithm: speedups measured minutes apart differ by as much on busy machines
+  if (!options_.archive.noise_aware) return std::nullopt;
+  const Fitness fitness = fitness_of(ticket.evaluation);
+  if (!fitness.measured()) return std::nullopt;
+  if (ticket.effort == Effort::final) return state_.first_confirmation();
+  const Elite* best = state_.archive().best();
+  if (best == nullptr || fitness.log_speedup < best->fitness.log_speedup - kNear) return std::nullopt;
+  return best->step;
+}
+
+Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const {
+  Evaluation evaluation = state_.step(twin).evaluation;
+  evaluation.candidate = planned.candidate.name;
+  evaluation.candidate_id = planned.candidate.id;
+  evaluation.tunables = planned.step.tunables;
+  evaluation.cell.clear();
+  evaluation.tiers.clear();
+  evaluation.outcome = Rejected{Gate::duplicate, fmt::format("the compiled code is that of step {}", twin)};
+  return evaluation;
+}
+
+// ---- tuning
+
+/// How much of the budget is gone, 0 to 1; without one, how much of the patience.
+double Search::share_used() const {
+  double used = 0;
+  if (options_.evaluations > 0) used = static_cast<double>(state_.evaluations()) / options_.evaluations;
+  if (options_.seconds > 0) used = std::max(used, seconds() / options_.seconds);
+  if (options_.patience > 0) used = std::max(used, static_cast<double>(state_.since_improvement()) / options_.patience);
+  return used;
+}
+
+constexpr int kFewestTrials = 4, kMostTrials = 40;
+
+/// Whether the tunables of the best kernel should be searched by themselves now, or an interrupted tuning be ended.
+bool Search::is_tuning_due() const {
+  if (options_.search != "kerf" || tuning_ != 0 || reserved_ || following_) return false;
+  for (const auto& [step, tuning] : state_.tunings())
+    if (!tuning.finished) return true;
+  const int done = static_cast<int>(state_.tunings().size());
+  const Elite* best = state_.archive().best();
+  const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMostTrials * 2;
+  if (done >= options_.tunings || best == nullptr || left < 2 * kFewestTrials) return false;
+  if (share_used() < 0.4 + 0.35 * done || state_.tunings().contains(best->step)) return false;
+  const auto& tunables = state_.candidate(best->step).tunables;
+  return std::any_of(tunables.begin(), tunables.end(), [](const Tunable& t) { return t.values.size() > 1; });
+}
+
+Status Search::begin_tuning() {
+  for (const auto& [step, tuning] : state_.tunings()) {
+    if (tuning.finished) continue;
+    tuning_ = step;  // interrupted: the trials are known, the verdict is not
+    return tuned(Tuned{tuning.best, {}});
+  }
+  tuning_ = state_.archive().best()->step;
+  const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMostTrials * 2;
+  const int trials = std::clamp(static_cast<int>(options_.tune_share * left), kFewestTrials, kMostTrials);
+  runner_.submit(++last_ticket_, TuneJob{state_.candidate(tuning_), trials,
+                                         Rng(options_.seed).fork(fmt::format("tune {}", tuning_)).bits()});
+  return {};
+}
+
+/// Asked on the device's lane. Tuning leaves the last tenth of the time to other things.
+bool Search::tuning_goes_on() const {
+  return !inputs_.interrupted && (options_.seconds <= 0 || seconds() < 0.9 * options_.seconds);
+}
+
+Status Search::tuned(Result<Tuned> result) {
+  const std::int64_t parent = std::exchange(tuning_, 0);
+  if (inputs_.interrupted) return {};
+  if (!result && result.error().code != Errc::invalid_input) return tl::unexpected<Error>(result.error());
+  // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
+  std::optional<Planned> planned;
+  if (result && !result->best.empty()) {
+    KERF_TRY(planned, tuned_variant(parent, result->best));
+  }
+  if (!planned) planned = variant_of(parent, Stage::tune, "tune", "tuning found nothing better");
+  const bool judged =
+      result && planned->step.tunables == result->verdict.tunables && !result->verdict.candidate_id.empty();
+  add(*std::move(planned), true, Effort::search, judged ? std::optional(result->verdict) : std::nullopt);
+  return {};
 }
 
 /// The same kernel again, for another purpose.
 Planned Search::variant_of(std::int64_t number, Stage stage, const char* operation, std::string change) const {
   const Step& old = state_.step(number);
-  Planned again{{}, *state_.ancestor(number).candidate};
+  Planned again{{}, state_.candidate(number)};
   Step& step = again.step;
   step.stage = stage;
   step.proposer = old.proposer;
@@ -305,112 +531,44 @@ Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const 
   return std::optional<Planned>(std::move(planned));
 }
 
-/// The step that this kernel must be timed against before anything is made of its speedup: the best so far if it comes
-/// near that, among the finalists the first that was confirmed. None where the noise is no concern of the search.
-std::optional<std::int64_t> Search::compared_with(const Evaluation& evaluation, Effort effort) const {
-  constexpr double kNear = 0.35;  // a logarithm: speedups measured minutes apart differ by as much on busy machines
-  if (!options_.archive.noise_aware) return std::nullopt;
-  const Fitness fitness = fitness_of(evaluation);
-  if (!fitness.measured()) return std::nullopt;
-  if (effort == Effort::final) return state_.first_confirmation();
-  const Elite* best = state_.archive().best();
-  if (best == nullptr || fitness.log_speedup < best->fitness.log_speedup - kNear) return std::nullopt;
-  return best->step;
-}
+// ---- the end
 
-Status Search::compare_with_best(const Planned& planned, Effort effort, Evaluation& evaluation) {
-  const auto number = compared_with(evaluation, effort);
-  if (!number) return {};
-  const Ancestor best = state_.ancestor(*number);
-  const PairedKernel ours{planned.candidate, planned.step.tunables},
-      theirs{*best.candidate, state_.step(*number).tunables};
-  KERF_TRY(PairedOutcome compared, inputs_.evaluator.compare(ours, theirs, effort));
-  constexpr double kMayBeBetter = 0.97;
-  if (const auto& first = compared.speedup;
-      first && effort == Effort::search && first->ratio > kMayBeBetter && first->low <= 1) {
-    KERF_TRY(compared, inputs_.evaluator.compare(ours, theirs, Effort::careful));  // longer, to decide it
+/// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
+Status Search::confirm() {
+  std::vector<Elite> finalists = state_.archive().elites();
+  std::stable_partition(finalists.begin(), finalists.end(),
+                        [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
+  finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));
+  confirmed_ = 0;
+  for (const Elite& elite : finalists) {
+    if (confirmed_ == options_.finalists || inputs_.interrupted) break;
+    if (!state_.confirmation_of(elite.step)) {
+      add(variant_of(elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step)), true,
+          Effort::final);
+      KERF_TRY_VOID(judge_reserved());
+    }
+    const auto confirmation = state_.confirmation_of(elite.step);
+    if (confirmation && std::holds_alternative<Measurement>(state_.step(*confirmation).evaluation.outcome))
+      ++confirmed_;
   }
-  if (compared.refused) evaluation.outcome = *std::move(compared.refused);
-  if (const auto& speedup = compared.speedup)
-    std::get<Measurement>(evaluation.outcome).comparison = PairedComparison{
-        *number, std::exp(fitness_of(*best.evaluation).log_speedup), speedup->ratio, speedup->low, speedup->high};
   return {};
 }
 
-/// How much of the budget is gone, 0 to 1; without one, how much of the patience.
-double Search::share_used() const {
-  double used = 0;
-  if (options_.evaluations > 0) used = static_cast<double>(state_.evaluations()) / options_.evaluations;
-  if (options_.seconds > 0) used = std::max(used, seconds() / options_.seconds);
-  if (options_.patience > 0) used = std::max(used, static_cast<double>(state_.since_improvement()) / options_.patience);
-  return used;
-}
-
-/// Tuning leaves the last tenth of the time to other things.
-bool Search::time_to_tune() const { return options_.seconds <= 0 || seconds() < 0.9 * options_.seconds; }
-
-Result<bool> Search::tune_when_due() {
-  constexpr int kFewest = 4, kMost = 40;  // quick timings
-  if (options_.search != "kerf") return false;
-  const auto open = std::find_if(state_.tunings().begin(), state_.tunings().end(),
-                                 [](const auto& tuning) { return !tuning.second.finished; });
-  std::int64_t parent = 0;
-  std::optional<Tuned> tuned;
-  if (open != state_.tunings().end()) {
-    parent = open->first;  // interrupted: the trials are known, the verdict is not
-    tuned = Tuned{open->second.best, {}};
-  } else {
-    const int done = static_cast<int>(state_.tunings().size());
-    const Elite* best = state_.archive().best();
-    const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMost * 2;
-    if (done >= options_.tunings || best == nullptr || left < 2 * kFewest) return false;
-    if (share_used() < 0.4 + 0.35 * done || state_.tunings().contains(best->step)) return false;
-    const Candidate candidate = *state_.ancestor(best->step).candidate;
-    if (std::none_of(candidate.tunables.begin(), candidate.tunables.end(),
-                     [](const Tunable& t) { return t.values.size() > 1; }))
-      return false;
-    parent = best->step;
-    Status stored;
-    const OnTrial on_trial = [&](const Evaluation& trial) {
-      Planned planned = variant_of(parent, Stage::tune, kTrialOperation, "a quick timing of other values");
-      planned.step.number = state_.next_number();
-      planned.step.tunables = trial.tunables;
-      planned.step.evaluation = trial;
-      if (stored) stored = take(std::move(planned.step));
-    };
-    const int trials = std::clamp(static_cast<int>(options_.tune_share * left), kFewest, kMost);
-    auto found = inputs_.evaluator.tune(
-        candidate, trials, Rng(options_.seed).fork(fmt::format("tune {}", parent)).bits(), on_trial,
-        [&] { return !inputs_.interrupted && stored && time_to_tune(); }, judge_observer_);
-    KERF_TRY_VOID(stored);
-    if (inputs_.interrupted) return true;
-    if (!found && found.error().code != Errc::invalid_input) return tl::unexpected<Error>(found.error());
-    if (found) tuned = *std::move(found);
+/// A kernel that a user has anyway is a candidate like others; it is tried when nothing was shown to be faster.
+Status Search::fall_back() {
+  tickets_.clear();  // what is still being built or asked for is given up
+  reserved_.reset();
+  const std::int64_t best = state_.best_step();
+  if (best != 0 && compared_speedup(std::get<Measurement>(state_.step(best).evaluation.outcome)).low > 1) return {};
+  for (const Proposal& fallback : inputs_.fallbacks) {
+    Question question;
+    question.operation = {"baseline", {"naive"}};
+    Planned planned = asking_.receive(question, fallback);
+    if (planned.refused || inputs_.interrupted) continue;  // known: it was tried
+    add(std::move(planned), true);
+    KERF_TRY_VOID(judge_reserved());
   }
-  // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
-  std::optional<Planned> planned;
-  if (tuned && !tuned->best.empty()) {
-    KERF_TRY(planned, tuned_variant(parent, tuned->best));
-  }
-  if (!planned) planned = variant_of(parent, Stage::tune, "tune", "tuning found nothing better");
-  const bool judged =
-      tuned && planned->step.tunables == tuned->verdict.tunables && !tuned->verdict.candidate_id.empty();
-  KERF_TRY(std::optional<Step> step, evaluate(*planned, Effort::search, judged ? &tuned->verdict : nullptr));
-  if (step) {
-    KERF_TRY_VOID(take(*std::move(step)));
-  }
-  return true;
-}
-
-Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const {
-  Evaluation evaluation = state_.step(twin).evaluation;
-  evaluation.candidate = planned.candidate.name;
-  evaluation.candidate_id = planned.candidate.id;
-  evaluation.tunables = planned.step.tunables;
-  evaluation.cell.clear();
-  evaluation.tiers.clear();
-  evaluation.outcome = Rejected{Gate::duplicate, fmt::format("the compiled code is that of step {}", twin)};
-  return evaluation;
+  return {};
 }
 
 bool Search::at_the_floor() const {
@@ -431,6 +589,10 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   progress.evaluation_limit = options_.evaluations;
   progress.duplicates = state_.duplicates();
   progress.failures = state_.failures();
+  progress.confirmed = confirmed_;
+  progress.finalists = finalists_;
+  progress.asking = static_cast<int>(std::count_if(tickets_.begin(), tickets_.end(),
+                                                   [](const auto& one) { return one.second.phase == Phase::asked; }));
   progress.seconds = seconds();
   progress.time_limit = options_.seconds;
   const double spent = progress.seconds - seconds_before_;
@@ -448,6 +610,28 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   return progress;
 }
 
+/// What is known at the end, kept and returned.
+Result<SearchResult> conclude(const SearchInputs& inputs, const Search& search, const std::string& stopped,
+                              RunObserver& observer) {
+  SearchResult result;
+  result.interrupted = inputs.interrupted;
+  result.stopped = result.interrupted ? kInterrupted : stopped;
+  result.best_step = search.state().best_step();
+  result.progress = search.progress({});
+  if (result.best_step != 0)
+    result.beats_baseline =
+        std::get<Measurement>(search.state().step(result.best_step).evaluation.outcome).speedup.low > 1;
+  KERF_TRY_VOID(inputs.store.set("best_step", std::to_string(result.best_step)));
+  KERF_TRY_VOID(inputs.store.set("elapsed_seconds", fmt::format("{:.3f}", result.progress.seconds)));
+  if (!result.interrupted) {
+    KERF_TRY_VOID(inputs.store.set("finished", stopped));
+  }
+  const RunMark mark{"stopped", {{"reason", result.stopped}}};
+  KERF_TRY_VOID(inputs.store.record(mark));
+  observer.on_event(mark);
+  return result;
+}
+
 }  // namespace
 
 Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& asked, RunObserver& observer) {
@@ -457,39 +641,23 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& a
   Search search(inputs, options, observer, std::move(policy));
   KERF_TRY_VOID(search.replay());
   std::string stopped;
-  while ((stopped = search.reason_to_stop()).empty()) {
-    KERF_TRY(const bool tuned, search.tune_when_due());
-    if (tuned) continue;
-    KERF_TRY(const std::vector<Planned> planned,
-             search.plan());  // operation, parent, direction, proposal; nothing known
-    if (planned.empty()) {
-      stopped = "nothing new is left to try";
-      break;
+  for (;;) {
+    stopped = search.reason_to_stop();
+    if (stopped.empty()) {
+      KERF_TRY_VOID(search.ask());         // operation, parent, direction; nothing known is asked for
+      KERF_TRY_VOID(search.begin_next());  // compare code, judge, time against the best, or tune
+      stopped = search.reason_to_stop();
     }
-    search.prefetch(planned);
-    for (const Planned& next : planned) {
-      KERF_TRY(std::optional<Step> step,
-               search.evaluate(next, Effort::search));  // compile, compare code, judge, describe
-      if (!step) break;
-      KERF_TRY_VOID(search.take(*std::move(step)));  // archive, store, report
-      if (!search.reason_to_stop().empty()) break;
-    }
+    if (stopped.empty() && search.exhausted()) stopped = "nothing new is left to try";
+    if (!stopped.empty() && !search.judging()) break;  // never in the middle of a candidate
+    if (search.idle()) continue;
+    KERF_TRY_VOID(search.wait());  // a proposal, a build, a verdict: archive, store, report
   }
   if (stopped != kInterrupted) {
+    KERF_TRY_VOID(search.fall_back());
     KERF_TRY_VOID(search.confirm());
   }
-  SearchResult result;
-  result.interrupted = inputs.interrupted;
-  result.stopped = result.interrupted ? kInterrupted : stopped;
-  result.best_step = search.state().best_step();
-  result.progress = search.progress({});
-  KERF_TRY_VOID(inputs.store.set("best_step", std::to_string(result.best_step)));
-  KERF_TRY_VOID(inputs.store.set("elapsed_seconds", fmt::format("{:.3f}", result.progress.seconds)));
-  if (!result.interrupted) {
-    KERF_TRY_VOID(inputs.store.set("finished", stopped));
-  }
-  KERF_TRY_VOID(inputs.store.note("stopped", {{"reason", result.stopped}}));
-  return result;
+  return conclude(inputs, search, stopped, observer);
 }
 
 }  // namespace kerf

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <chrono>
+#include <map>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "search/landscape_fixture.hpp"
 #include "search/search_state.hpp"
+#include "store/fake_run_store.hpp"
 
 namespace kerf {
 namespace {
@@ -15,7 +18,6 @@ namespace {
 using landscape::Point;
 using landscape::ScriptedEvaluator;
 using landscape::ScriptedProposer;
-namespace fs = std::filesystem;
 
 /// Checks that every step is in the store before it is reported.
 class Watcher final : public RunObserver {
@@ -23,7 +25,9 @@ class Watcher final : public RunObserver {
   explicit Watcher(RunStore& store) : store_(store) {}
   std::vector<Step> reported;
   SearchProgress last;
+  std::vector<std::string> notes;
   void on_event(const RunEvent& event) override {
+    if (const auto* note = std::get_if<RunNote>(&event)) notes.push_back(note->text);
     const auto* finished = std::get_if<StepFinished>(&event);
     if (finished == nullptr) return;
     const auto& [step, progress] = *finished;
@@ -41,30 +45,32 @@ class Watcher final : public RunObserver {
 class LoopTest : public testing::Test {
  protected:
   LoopTest() {
-    std::string pattern = (fs::temp_directory_path() / "kerf-loop-XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
     evaluator.clock = &clock;
     options.patience = 0;
     options.tunings = 0;
   }
-  ~LoopTest() override { fs::remove_all(root_); }
 
   /// One run, or one more sitting of it.
-  SearchResult run(const std::string& name) {
-    const fs::path folder = root_ / name;
-    const bool known = fs::exists(folder);
-    auto store = (known ? open_run_store(folder, RunStore::Access::write) : create_run_store(folder)).value();
-    Watcher watcher(*store);
-    auto result = optimize({{&proposer}, evaluator, *store, clock, interrupted}, options, watcher);
+  SearchResult run(const std::string& name) { return run_with(name, {&proposer}); }
+  SearchResult run_with(const std::string& name, std::vector<Proposer*> minds) {
+    RunStore& store = stores[name];
+    Watcher watcher(store);
+    SearchInputs inputs{std::move(minds), evaluator, store, clock, interrupted};
+    inputs.target = "cpu";
+    inputs.fallbacks = fallbacks;
+    inputs.follow = follow;
+    auto result = optimize(inputs, options, watcher);
     error = result ? "" : result.error().message;
     progress = watcher.last;
+    notes = watcher.notes;
     return result ? *result : SearchResult{};
   }
-  std::vector<Step> steps(const std::string& name) {
-    return open_run_store(root_ / name, RunStore::Access::read).value()->steps().value();
-  }
+  std::vector<Step> steps(const std::string& name) { return stores[name].steps().value(); }
 
-  fs::path root_;
+  std::map<std::string, FakeRunStore> stores;
+  std::vector<Proposal> fallbacks;
+  const std::vector<Step>* follow = nullptr;
+  std::vector<std::string> notes;
   FakeClock clock;
   ScriptedProposer proposer;
   ScriptedEvaluator evaluator;
@@ -134,7 +140,7 @@ TEST_F(LoopTest, AKernelThatFailsInAComparisonIsRefused) {
     if (p.family != 2) return std::nullopt;
     return WrongResult{Gate::values, "another answer this time", std::nullopt};
   };
-  options.evaluations = 60;
+  options.evaluations = 120;
   run("a");
   ASSERT_EQ(error, "");
   int refused = 0;
@@ -253,17 +259,15 @@ TEST_F(LoopTest, StopsWhenTheSpaceIsExhausted) {
   class OneKernel final : public Proposer {
    public:
     std::string_view name() const override { return "one"; }
-    std::vector<std::string> operations() const override { return {"start", "parameter"}; }
-    Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng&) override {
+    std::vector<OperationInfo> operations() const override { return {{"start"}, {"parameter", true}}; }
+    Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
       if (request.operation == "start" && request.start_number > 0) return std::optional<Proposal>{};
-      return std::optional(Proposal{landscape::kernel({1, 1, 0}), "1 1 0", {}, ""});
+      return std::optional(Proposal{"family0", landscape::kernel({1, 1, 0}).source, "1 1 0", {}, ""});
     }
   } one;
-  auto store = create_run_store(root_ / "one").value();
-  NullRunObserver silent;
-  const auto result = optimize({{&one}, evaluator, *store, clock, interrupted}, options, silent);
-  ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->stopped, "nothing new is left to try");
+  const SearchResult result = run_with("one", {&one});
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(result.stopped, "nothing new is left to try");
   EXPECT_EQ(evaluator.evaluated, 1);
 }
 
@@ -340,7 +344,7 @@ TEST_F(LoopTest, CompilesSeveralProposalsSideBySide) {
   options.at_once = 4;
   run("a");
   EXPECT_EQ(evaluator.evaluated, 22);
-  EXPECT_GE(evaluator.prefetched, 20);
+  EXPECT_GE(evaluator.inspected, 20);
 }
 
 TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
@@ -366,7 +370,7 @@ TEST_F(LoopTest, TuningEndsBeforeTheTimeDoes) {
   options.evaluations = 0;
   options.seconds = 30;
   options.tunings = 1;
-  evaluator.before = [&] { clock.time += std::chrono::seconds(1); };
+  evaluator.before = [&] { clock.advance(std::chrono::seconds(1)); };
   run("a");
   EXPECT_GT(evaluator.trials_timed, 3);
   EXPECT_LT(evaluator.trials_timed, 25) << "a look takes a second";
@@ -400,6 +404,196 @@ TEST_F(LoopTest, MeasuresLongerWhereTheFiguresLeaveItOpen) {
   EXPECT_LT(evaluator.careful, 55);
 }
 
+/// A mind that takes its time: answers come from other threads, and some are no kernels.
+class SlowMind final : public Proposer {
+ public:
+  std::function<Result<std::optional<Proposal>>(const ProposalRequest&)> answer;
+  int at_once = 2;
+  std::atomic<int> asked{0}, under_way{0}, most_under_way{0};
+  std::atomic<bool> cancelled{false};
+
+  std::string_view name() const override { return "slow"; }
+  std::vector<OperationInfo> operations() const override { return {{"start"}, {"refine", true}}; }
+  int questions_at_once() const override { return at_once; }
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    ++asked;
+    const int now = ++under_way;
+    for (int most = most_under_way; now > most && !most_under_way.compare_exchange_weak(most, now);) {
+    }
+    auto result = answer(request);
+    --under_way;
+    return result;
+  }
+  void cancel() override { cancelled = true; }
+};
+
+Proposal point_proposal(const Point& p) {
+  return {"family" + std::to_string(p.family), landscape::kernel(p).source, landscape::genome_of(p), {}, "answer"};
+}
+
+TEST_F(LoopTest, AnAnswerThatIsNoKernelIsARejectedStep) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    const int n = mind.asked;
+    if (n % 2 == 1) return std::optional(Proposal{"talk", "Sure! Here is\n/* kerf\ntune: X = {}\n*/\n", "", {}, ""});
+    return std::optional(point_proposal({n % 24, 3, 0}));
+  };
+  options.evaluations = 10;
+  run_with("a", {&mind});
+  ASSERT_EQ(error, "");
+  const auto all = steps("a");
+  int rejected = 0;
+  for (const Step& step : all)
+    if (step.name == "talk") {
+      EXPECT_EQ(outcome_name(step.evaluation.outcome), "rejected");
+      EXPECT_FALSE(outcome_message(step.evaluation.outcome).empty());
+      EXPECT_NE(step.source.find("Sure!"), std::string::npos) << "the answer is kept as it came";
+      if (!is_duplicate(step)) ++rejected;
+    }
+  EXPECT_GT(rejected, 0);
+  EXPECT_GT(evaluator.evaluated, 3);
+}
+
+TEST_F(LoopTest, TheDeviceDoesNotWaitForASlowMind) {
+  SlowMind mind;
+  std::atomic<bool> free{false};
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    while (!free && !mind.cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::optional(point_proposal({23, 23, 0}));
+  };
+  options.evaluations = 30;
+  evaluator.before = [&] {
+    if (evaluator.evaluated == 20) free = true;
+  };
+  run_with("a", {&proposer, &mind});
+  ASSERT_EQ(error, "");
+  EXPECT_GE(evaluator.evaluated, 20) << "the other mind kept the device busy";
+  EXPECT_EQ(mind.most_under_way, 2);
+  EXPECT_GT(std::ranges::count_if(steps("a"), [](const Step& s) { return s.proposer == "slow"; }), 0);
+}
+
+TEST_F(LoopTest, QuestionsUnderWayAreGivenUpAtTheEnd) {
+  SlowMind mind;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    while (!mind.cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return fail(Errc::cancelled, "given up");
+  };
+  options.evaluations = 5;
+  run_with("a", {&proposer, &mind});
+  EXPECT_EQ(error, "");
+  EXPECT_TRUE(mind.cancelled);
+}
+
+TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return fail(Errc::unavailable, "no connection");
+  };
+  options.evaluations = 25;
+  evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  run_with("a", {&proposer, &mind});
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(mind.asked, 3);
+  EXPECT_EQ(evaluator.evaluated, 25);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(notes.front(), "the slow mind failed: no connection");
+  run_with("alone", {&mind});
+  EXPECT_EQ(error, "no connection") << "nobody is left to ask";
+}
+
+TEST_F(LoopTest, SlowMindsAreShownWhatFailed) {
+  SlowMind mind;
+  mind.at_once = 1;
+  std::vector<std::string> shown;  // written by the one question under way, read after the run
+  mind.answer = [&](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+    for (const KernelRecord& failure : request.failures) shown.push_back(outcome_message(failure.evaluation.outcome));
+    return std::optional(point_proposal({mind.asked % 24, 2 + mind.asked / 24, 0}));
+  };
+  evaluator.outcome = [](const Point&) -> std::optional<Outcome> {
+    return WrongResult{Gate::values, "y[3] is 4, not 5", std::nullopt};
+  };
+  options.evaluations = 6;
+  run_with("a", {&mind});
+  EXPECT_EQ(error, "");
+  EXPECT_GE(shown.size(), 5u);
+  for (const std::string& message : shown) EXPECT_EQ(message, "y[3] is 4, not 5");
+}
+
+TEST_F(LoopTest, ARecordedRunCanBeFollowedOnOtherTimings) {
+  options.evaluations = 60;
+  options.tunings = 1;
+  run("recorded");
+  const auto recorded = steps("recorded");
+  evaluator.noise = 0.4;  // other figures, so other decisions if they were free
+  evaluator.comparison_noise = 0.3;
+  run("free");
+  follow = &recorded;
+  const SearchResult result = run("followed");
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(result.stopped, "the recorded run ends here");
+  EXPECT_TRUE(notes.empty()) << notes.front();
+  const auto sources = [](const std::vector<Step>& all) {
+    std::vector<std::string> list;
+    for (const Step& step : all)
+      if (!is_trial(step) && !is_confirmation(step)) list.push_back(step.operation + step.source);
+    return list;
+  };
+  EXPECT_EQ(sources(steps("followed")), sources(recorded));
+  EXPECT_NE(sources(steps("free")), sources(recorded)) << "the test would prove nothing";
+}
+
+TEST_F(LoopTest, SaysWhereAMindNowAnswersOtherwise) {
+  options.evaluations = 10;
+  run("recorded");
+  auto recorded = steps("recorded");
+  recorded[4].asked.seed += 1;
+  recorded[4].operation = "restart";
+  follow = &recorded;
+  run("followed");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front(), "step 5: the scripted mind now writes another kernel; the recorded kernel is taken");
+  EXPECT_EQ(steps("followed")[4].source, recorded[4].source);
+}
+
+TEST_F(LoopTest, OffersTheNaiveKernelWhenNothingBeatsIt) {
+  evaluator.scale = 0.05;  // the summit is at 0.6
+  fallbacks = {point_proposal({15, 6, 2})};
+  fallbacks[0].name = "family2";
+  options.evaluations = 12;
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  EXPECT_FALSE(result.beats_baseline);
+  const auto all = steps("a");
+  EXPECT_EQ(std::ranges::count_if(all, [](const Step& s) { return s.proposer == "baseline"; }), 2)
+      << "once in the search, once among the finalists";
+  EXPECT_EQ(all.at(static_cast<std::size_t>(result.best_step - 1)).proposer, "baseline");
+  evaluator.scale = 1;
+  EXPECT_TRUE(run("b").beats_baseline);
+  EXPECT_EQ(std::ranges::count_if(steps("b"), [](const Step& s) { return s.proposer == "baseline"; }), 0);
+}
+
+TEST_F(LoopTest, BuildingSideBySideKeepsTheOrderOfDecisions) {
+  options.evaluations = 40;
+  options.at_once = 4;
+  run("a");
+  run("b");
+  const auto a = steps("a"), b = steps("b");
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].source, b[i].source) << i;
+}
+
+TEST_F(LoopTest, AStepThatCannotBeStoredEndsTheRun) {
+  options.evaluations = 20;
+  evaluator.before = [&] {
+    if (evaluator.evaluated == 4) stores["a"].failure = "the disk is full";
+  };
+  run("a");
+  EXPECT_EQ(error, "the disk is full");
+  EXPECT_EQ(steps("a").size(), 4u);
+}
+
 TEST_F(LoopTest, RandomSearchOnlyRestarts) {
   options.search = "random";
   options.evaluations = 15;
@@ -415,15 +609,16 @@ TEST_F(LoopTest, RefusesAnUnknownSearch) {
 
 TEST_F(LoopTest, BeatsRandomSearchAtEqualBudget) {
   std::map<std::string, double> reached;
+  evaluator.width = 3;  // on broad summits 60 random points do as well as any search
   options.evaluations = 60;
   options.finalists = 1;
   for (const std::string search : {"kerf", "published", "random"}) {
     options.search = search;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       options.seed = seed;
       evaluator.times.clear();
       const SearchResult result = run(search + std::to_string(seed));
-      reached[search] += std::log(result.progress.best->ratio) / 10;
+      reached[search] += std::log(result.progress.best->ratio) / 60;
     }
   }
   RecordProperty("kerf", std::to_string(std::exp(reached["kerf"])));

@@ -14,16 +14,21 @@ namespace kerf {
 namespace {
 
 constexpr int kInspirations = 2;
+constexpr double kFreshStarts =
+    6;  // several short beginnings before the best is deepened: after so many steps every second one
 constexpr double kLargestGain = 2;  // a factor of 7: more says nothing about the operation
+
+/// An operation that starts afresh, any number of times.
+bool restarts(const OperationInfo& operation) { return !operation.needs_parent && operation.name != kStartOperation; }
 
 /// Indices of the operations that can be asked for with what the archive holds; "start" is for the first stage only.
 std::vector<std::size_t> possible(const Archive& archive, const std::vector<Operation>& operations, bool with_restart) {
   const std::size_t elites = archive.elites().size();
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    const std::string& name = operations[i].name;
-    if (name == "start" || (name == "restart" && !with_restart)) continue;
-    if ((needs_parent(name) && elites < 1) || (needs_partner(name) && elites < 2)) continue;
+    const OperationInfo& operation = operations[i].info;
+    if (operation.name == kStartOperation || (restarts(operation) && !with_restart)) continue;
+    if ((operation.needs_parent && elites < 1) || (operation.needs_partner && elites < 2)) continue;
     kept.push_back(i);
   }
   return kept;
@@ -42,6 +47,7 @@ class KerfPolicy final : public Policy {
         bound_[step.number] = shape->speed_of_light->bound;
     if (!step.cell.empty()) cell_[step.number] = step.cell;
     if (step.stage != Stage::search) return;
+    ++searched_;
     double gain = 0;
     if (is_measured(step)) {
       const auto over = observed.parent_log_speedup ? observed.parent_log_speedup : observed.best_log_speedup;
@@ -64,7 +70,10 @@ class KerfPolicy final : public Policy {
     for (const std::size_t i : allowed) arms.push_back(operations[i].arm());
     Choice choice;
     choice.operation = allowed[operations_.choose(arms, rng)];
-    if (!needs_parent(operations[choice.operation].name)) return choice;
+    if (rng.chance(kFreshStarts / (kFreshStarts + searched_)))
+      for (const std::size_t i : allowed)
+        if (restarts(operations[i].info)) choice.operation = i;
+    if (!operations[choice.operation].info.needs_parent) return choice;
     const Elite* parent = draw_parent(archive, rng);
     choice.parent = parent->step;
     choice.inspirations = draw_partners(archive, *parent, kInspirations, rng);
@@ -74,6 +83,7 @@ class KerfPolicy final : public Policy {
   }
 
  private:
+  int searched_ = 0;  // steps
   OperationBandit operations_;
   DirectionBandit directions_;
   std::map<std::int64_t, std::string> bound_;  // profile verdict by step
@@ -97,7 +107,7 @@ class PublishedPolicy final : public Policy {
     if (allowed.empty()) return std::nullopt;
     Choice choice;
     choice.operation = allowed[index(allowed.size(), rng)];
-    if (!needs_parent(operations[choice.operation].name)) return choice;
+    if (!operations[choice.operation].info.needs_parent) return choice;
     const auto all = members({});
     const auto here = islands_[current_].empty() ? all : members(current_);
     const double u = rng.uniform();
@@ -117,7 +127,7 @@ class PublishedPolicy final : public Policy {
     }
     const auto dimension = static_cast<int>(rng.integer(0, kDimensions - 1));
     if (parent.cell[static_cast<std::size_t>(dimension)] + 1 < kLevels) choice.direction = Direction{dimension, 1};
-    if (needs_partner(operations[choice.operation].name) && choice.inspirations.empty()) return std::nullopt;
+    if (operations[choice.operation].info.needs_partner && choice.inspirations.empty()) return std::nullopt;
     return choice;
   }
 
@@ -163,21 +173,17 @@ class RandomPolicy final : public Policy {
   void observe(const Observed&) override {}
   bool wants_starts() const override { return false; }
   std::optional<Choice> choose(const Archive&, const std::vector<Operation>& operations, Rng& rng) override {
-    std::vector<std::size_t> restarts;
+    std::vector<std::size_t> allowed;
     for (std::size_t i = 0; i < operations.size(); ++i)
-      if (operations[i].name == "restart") restarts.push_back(i);
-    if (restarts.empty()) return std::nullopt;
+      if (restarts(operations[i].info)) allowed.push_back(i);
+    if (allowed.empty()) return std::nullopt;
     Choice choice;
-    choice.operation =
-        restarts[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(restarts.size()) - 1))];
+    choice.operation = allowed[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(allowed.size()) - 1))];
     return choice;
   }
 };
 
 }  // namespace
-
-bool needs_parent(const std::string& operation) { return operation != "start" && operation != "restart"; }
-bool needs_partner(const std::string& operation) { return operation == "crossover"; }
 
 std::vector<std::string> policy_names() { return {"kerf", "published", "random"}; }
 

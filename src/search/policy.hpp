@@ -17,10 +17,11 @@
 
 namespace kerf {
 
-/// One thing a proposer can be asked for.
+/// One thing a mind can be asked for.
 struct Operation {
-  std::string proposer, name;
-  std::string arm() const { return proposer + "/" + name; }  ///< "builtin/parameter"
+  std::string proposer;
+  OperationInfo info;
+  std::string arm() const { return proposer + "/" + info.name; }  ///< "builtin/parameter"
 };
 
 struct Choice {
@@ -56,10 +57,5 @@ class Policy {
 std::vector<std::string> policy_names();
 /// An error names the nearest known policy.
 Result<std::unique_ptr<Policy>> make_policy(const std::string& name);
-
-/// True when the operation works on a parent ("start" and "restart" do not).
-bool needs_parent(const std::string& operation);
-/// True when it also needs a second one.
-bool needs_partner(const std::string& operation);
 
 }  // namespace kerf

@@ -30,11 +30,11 @@ Archive archive_of(const std::vector<std::pair<double, Cell>>& members) {
   return archive;
 }
 
-const std::vector<Operation> kOperations{{"builtin", "start"},
-                                         {"builtin", "restart"},
-                                         {"builtin", "parameter"},
-                                         {"builtin", "family"},
-                                         {"builtin", "crossover"}};
+const std::vector<Operation> kOperations{{"builtin", {"start"}},
+                                         {"builtin", {"restart"}},
+                                         {"builtin", {"parameter", true}},
+                                         {"builtin", {"family", true}},
+                                         {"builtin", {"crossover", true, true}}};
 
 TEST(DrawSoftmax, FollowsTheWeights) {
   const std::vector<double> values{0, std::log(3.0)};
@@ -84,13 +84,13 @@ TEST_P(EveryPolicy, AsksOnlyForWhatIsPossible) {
         EXPECT_EQ(GetParam(), "published") << "only it may find no partner";
         continue;
       }
-      const std::string& name = kOperations[choice->operation].name;
-      EXPECT_NE(name, "start");
-      EXPECT_EQ(choice->parent.has_value(), needs_parent(name));
+      const OperationInfo& operation = kOperations[choice->operation].info;
+      EXPECT_NE(operation.name, "start");
+      EXPECT_EQ(choice->parent.has_value(), operation.needs_parent);
       if (choice->parent) {
         EXPECT_NE(archive.find(*choice->parent), nullptr);
       }
-      if (needs_partner(name)) {
+      if (operation.needs_partner) {
         EXPECT_FALSE(choice->inspirations.empty());
       }
       for (const auto other : choice->inspirations) EXPECT_NE(other, *choice->parent);

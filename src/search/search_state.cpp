@@ -54,9 +54,10 @@ Decision SearchState::observe(Step& step) {
     }
     decision = archive_.insert({step.number, step.parents, step.evaluation, step.cell});
     policy_->observe({step, decision, parent, best_before, seconds});
-    sources_.insert(source_identity(candidates_.back(), step.tunables));
+    sources_.emplace(source_identity(candidates_.back(), step.tunables), step.number);
     if (const std::string code = code_of(step.descriptors); !code.empty()) codes_.emplace(code, step.number);
     if (step.stage == Stage::start) ++starts_;
+    if (step.stage != Stage::tune) ++asked_;
     if (step.stage == Stage::tune && !step.parents.empty()) tunings_[step.parents.front()].finished = true;
     if (is_duplicate(step)) {
       ++duplicates_;
@@ -140,15 +141,31 @@ std::int64_t SearchState::best_step() const {
   return best;
 }
 
-Ancestor SearchState::ancestor(std::int64_t number) const {
+std::optional<std::int64_t> SearchState::step_with_source(const std::string& identity) const {
+  const auto found = sources_.find(identity);
+  if (found == sources_.end()) return std::nullopt;
+  return found->second;
+}
+
+KernelRecord SearchState::record(std::int64_t number) const {
   const Step& step = this->step(number);
-  Ancestor ancestor;
-  ancestor.step = number;
-  ancestor.candidate = &candidates_.at(static_cast<std::size_t>(number - 1));
-  ancestor.evaluation = &step.evaluation;
-  ancestor.genome = step.genome;
-  ancestor.cell = step.cell;
-  return ancestor;
+  return {number, step.name, step.source, step.genome, step.tunables, step.evaluation, step.cell};
+}
+
+std::vector<std::int64_t> SearchState::failures(std::optional<std::int64_t> parent, std::size_t count) const {
+  std::vector<std::int64_t> related, others;
+  for (auto step = steps_.rbegin(); step != steps_.rend() && related.size() < count; ++step) {
+    if (std::holds_alternative<Measurement>(step->evaluation.outcome) || is_duplicate(*step) || is_trial(*step))
+      continue;
+    const bool child = parent && std::find(step->parents.begin(), step->parents.end(), *parent) != step->parents.end();
+    if (child)
+      related.push_back(step->number);
+    else if (others.size() < count)
+      others.push_back(step->number);
+  }
+  for (const std::int64_t other : others)
+    if (related.size() < count) related.push_back(other);
+  return related;
 }
 
 }  // namespace kerf

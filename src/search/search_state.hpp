@@ -43,6 +43,7 @@ class SearchState {
   int duplicates() const { return duplicates_; }
   int failures() const { return failures_; }
   int starts() const { return starts_; }  ///< steps of the first stage
+  int asked() const { return asked_; }    ///< steps that minds proposed
   int since_improvement() const { return since_improvement_; }
   double seconds() const { return steps_.empty() ? 0 : steps_.back().seconds; }
 
@@ -51,8 +52,8 @@ class SearchState {
   /// measurement.
   bool is_contested(const Evaluation& evaluation, const Cell& cell) const;
 
-  /// Whether this program was evaluated before; by text, before it is compiled.
-  bool knows_source(const std::string& identity) const { return sources_.contains(identity); }
+  /// The step with this program, by text, before it is compiled.
+  std::optional<std::int64_t> step_with_source(const std::string& identity) const;
   /// The step with this compiled code, if any.
   std::optional<std::int64_t> step_with_code(const std::string& code) const;
 
@@ -64,20 +65,22 @@ class SearchState {
   /// Confirmation of `step`, if it was made; its number.
   std::optional<std::int64_t> confirmation_of(std::int64_t step) const;
 
-  /// As proposers see it; valid until the next `observe`.
-  Ancestor ancestor(std::int64_t step) const;
+  const Candidate& candidate(std::int64_t step) const { return candidates_.at(static_cast<std::size_t>(step - 1)); }
+  KernelRecord record(std::int64_t step) const;  ///< as minds see it
+  /// Refused kernels, newest first, the children of `parent` before others; at most `count`.
+  std::vector<std::int64_t> failures(std::optional<std::int64_t> parent, std::size_t count) const;
 
  private:
   std::unique_ptr<Policy> policy_;
   Archive archive_;
   std::vector<Step> steps_;
   std::vector<Candidate> candidates_;  // parsed, one per step
-  std::set<std::string> sources_;
+  std::map<std::string, std::int64_t> sources_;
   std::map<std::string, std::int64_t> codes_;
   std::map<std::int64_t, std::int64_t> confirmations_;  // step to its confirmation
   void observe_trial(const Step& step);
   std::map<std::int64_t, Tuning> tunings_;
-  int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, since_improvement_ = 0;
+  int evaluations_ = 0, duplicates_ = 0, failures_ = 0, starts_ = 0, asked_ = 0, since_improvement_ = 0;
 };
 
 }  // namespace kerf

@@ -6,8 +6,8 @@
 namespace kerf {
 namespace {
 
-constexpr double kTemperature = 0.2;  // a cell 1.22 times as fast is e times as likely
-constexpr double kExploration = 0.1;  // share of parents from any cell
+constexpr double kTemperature = 0.1;   // a cell 1.11 times as fast is e times as likely
+constexpr double kExploration = 0.05;  // share of parents from any cell
 
 }  // namespace
 

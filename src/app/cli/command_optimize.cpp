@@ -64,7 +64,8 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
 
 Result<OptimizeRequest> new_request(const OptimizeOptions& options) {
   if (options.task.empty())
-    return fail(Errc::invalid_input, "give a TASK to optimize, or --resume a run; see kerf optimize --help");
+    return fail(Errc::invalid_input,
+                "give a TASK to optimize, --resume a run or --replay one; see kerf optimize --help");
   OptimizeRequest request;
   if (!options.target.empty()) request.config.target = options.target;
   KERF_TRY_VOID(check_target_name(request.config.target));
@@ -103,6 +104,21 @@ Result<OptimizeRequest> resumed_request(const OptimizeOptions& options) {
   return request;
 }
 
+Result<OptimizeRequest> replayed_request(const OptimizeOptions& options) {
+  if (!options.resume.empty() || !options.task.empty() || options.seed || !options.from.empty() ||
+      !options.target.empty() || !options.search.empty())
+    return fail(Errc::invalid_input,
+                "--replay takes task, target, seed and search from the recorded run; give only --out, --evals, --time, "
+                "--device, --set or --json with it");
+  KERF_TRY(const fs::path recorded, find_run(options.replay, kRunsFolder));
+  KERF_TRY(OptimizeRequest request, replay_request(recorded));
+  KERF_TRY_VOID(overlay(options, request.config));
+  request.folder = options.out.empty() ? new_run_folder(kRunsFolder, request.task.task.name, request.config.target,
+                                                        SystemClock().wall_ms())
+                                       : fs::path(options.out);
+  return request;
+}
+
 void show_json(const RunConfig& config, const OptimizeResult& result, Console& console) {
   using Json = nlohmann::ordered_json;
   const SearchProgress& progress = result.search.progress;
@@ -130,7 +146,9 @@ void show_json(const RunConfig& config, const OptimizeResult& result, Console& c
 }  // namespace
 
 Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console) {
-  KERF_TRY(const OptimizeRequest request, options.resume.empty() ? new_request(options) : resumed_request(options));
+  KERF_TRY(const OptimizeRequest request, !options.replay.empty()   ? replayed_request(options)
+                                          : !options.resume.empty() ? resumed_request(options)
+                                                                    : new_request(options));
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

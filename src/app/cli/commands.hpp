@@ -40,6 +40,7 @@ struct OptimizeOptions {
   std::string search;                 ///< "": kerf
   std::string out;                    ///< run folder; "": runs/<task>-<target>-<time>
   std::string resume;                 ///< a run that was interrupted or is to go on
+  std::string replay;                 ///< a run whose decisions are taken again in a new one
   std::vector<std::string> from;      ///< kernel files that the search starts from
   std::vector<std::string> set;
   bool json = false;

@@ -36,6 +36,8 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
   add_value(command, "--resume", options.resume, "RUN",
             "Go on with a run: its folder, or the beginning of its name in runs/");
+  add_value(command, "--replay", options.replay, "RUN",
+            "A new run that takes the decisions of a recorded one again, with fresh timings");
   command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
   add_value(command, "--set", options.set, "NAME=VALUE",
             "A setting, for example search.patience=30; 'kerf settings' lists them; may be repeated")

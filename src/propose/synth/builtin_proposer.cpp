@@ -10,12 +10,11 @@ namespace {
 
 /// The ancestor's genome with the values it was evaluated with: tuning may have found better ones than it was born
 /// with. A tunable is named by its group's prefix, whose number is the gene's: "G0_BM".
-Result<Genome> genome_of(const Ancestor& ancestor) {
+Result<Genome> genome_of(const KernelRecord& ancestor) {
   KERF_TRY(Genome genome, genome_from_json(ancestor.genome));
-  if (ancestor.evaluation == nullptr) return genome;
   for (std::size_t g = 0; g < genome.genes.size(); ++g)
     for (auto& [name, value] : genome.genes[g].parameters)
-      for (const auto& [tunable, used] : ancestor.evaluation->tunables) {
+      for (const auto& [tunable, used] : ancestor.tunables) {
         const std::string ending = fmt::format("{}_{}", g, name);
         const std::size_t base = tunable.size() - std::min(tunable.size(), ending.size());
         if (base > 0 && tunable.ends_with(ending) && std::isdigit(static_cast<unsigned char>(tunable[base - 1])) == 0)
@@ -29,17 +28,19 @@ constexpr int kForesights = 4;
 
 class BuiltinProposer final : public Proposer {
  public:
-  explicit BuiltinProposer(std::unique_ptr<Synthesiser> synthesiser)
-      : synthesiser_(std::move(synthesiser)), starts_(synthesiser_->starts()) {}
+  BuiltinProposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee)
+      : synthesiser_(std::move(synthesiser)), foresee_(std::move(foresee)), starts_(synthesiser_->starts()) {}
 
   std::string_view name() const override { return "builtin"; }
-  std::vector<std::string> operations() const override {
-    return {"start", "restart", "parameter", "family", "fusion", "crossover"};
+  std::vector<OperationInfo> operations() const override {
+    return {{kStartOperation}, {"restart"},      {"parameter", true},
+            {"family", true},  {"fusion", true}, {"crossover", true, true}};
   }
 
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request, Rng& rng) override {
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    Rng rng(request.seed);
     const std::string& operation = request.operation;
-    if (operation == "start") {
+    if (operation == kStartOperation) {
       if (request.start_number >= starts_.size()) return std::optional<Proposal>{};
       return finish(starts_[request.start_number], {},
                     "start " + synthesiser_->describe(starts_[request.start_number]));
@@ -54,7 +55,7 @@ class BuiltinProposer final : public Proposer {
     for (int attempt = 0; attempt < kForesights; ++attempt) {
       KERF_TRY(std::optional<Proposal> child, changed(operation, parent, request, rng));
       if (!child) break;
-      const bool right = leads(request, child->candidate);
+      const bool right = leads(request, *child);
       if (!chosen || right) chosen = std::move(child);
       if (right) break;
     }
@@ -63,10 +64,10 @@ class BuiltinProposer final : public Proposer {
 
  private:
   /// True when the child goes where the search would like it to, as far as its source tells.
-  static bool leads(const ProposalRequest& request, const Candidate& child) {
-    if (!request.direction || !request.foresee || request.parent->candidate == nullptr) return true;
+  bool leads(const ProposalRequest& request, const Proposal& child) const {
+    if (!request.direction || !foresee_) return true;
     const auto at = static_cast<std::size_t>(request.direction->dimension);
-    const std::vector<int> from = request.foresee(*request.parent->candidate), to = request.foresee(child);
+    const std::vector<int> from = foresee_(request.parent->source), to = foresee_(child.source);
     if (at >= from.size() || at >= to.size()) return true;
     const int moved = to[at] - from[at], wanted = request.direction->step;
     return wanted == 0 ? moved == 0 : moved * wanted > 0;
@@ -80,7 +81,7 @@ class BuiltinProposer final : public Proposer {
     if (operation == "family") child = synthesiser_->change_family(parent, rng);
     if (operation == "fusion") child = synthesiser_->change_fusion(parent, rng);
     if (operation == "crossover") {
-      for (const Ancestor& other : request.inspirations) {
+      for (const KernelRecord& other : request.inspirations) {
         if (other.genome.empty()) continue;
         KERF_TRY(const Genome partner, genome_of(other));
         child = synthesiser_->cross(parent, partner, rng);
@@ -95,17 +96,19 @@ class BuiltinProposer final : public Proposer {
 
   Result<std::optional<Proposal>> finish(const Genome& genome, std::vector<std::int64_t> parents, std::string change) {
     KERF_TRY(Candidate candidate, synthesiser_->render(genome));
-    return std::optional(Proposal{std::move(candidate), to_json(genome), std::move(parents), std::move(change)});
+    return std::optional(
+        Proposal{candidate.name, std::move(candidate.source), to_json(genome), std::move(parents), std::move(change)});
   }
 
   std::unique_ptr<Synthesiser> synthesiser_;
+  Foresee foresee_;
   std::vector<Genome> starts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser) {
-  return std::make_unique<BuiltinProposer>(std::move(synthesiser));
+std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee) {
+  return std::make_unique<BuiltinProposer>(std::move(synthesiser), std::move(foresee));
 }
 
 }  // namespace kerf::synth

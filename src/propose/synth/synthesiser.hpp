@@ -1,6 +1,7 @@
 #pragma once
 // The builtin mind: genomes to candidate files, and the operators that change genomes.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,11 @@ class Synthesiser {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The builtin mind as a proposer. Operations: start, restart, parameter, family, fusion, crossover.
-std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser);
+/// The cell a candidate file would land in, guessed from its text alone; cheap. Empty: no guess.
+using Foresee = std::function<std::vector<int>(const std::string& source)>;
+
+/// The builtin mind as a proposer. Operations: start, restart, parameter, family, fusion, crossover. With `foresee` it
+/// makes several children and takes one that leads where the search asks it to go.
+std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee = {});
 
 }  // namespace kerf::synth

@@ -226,27 +226,35 @@ TEST(BuiltinProposer, GivesItsStartsInOrderAndThenNone) {
   auto synthesiser = softmax_of_product();
   const std::size_t count = synthesiser->starts().size();
   const auto proposer = make_builtin_proposer(std::move(synthesiser));
-  Rng rng(1);
   ProposalRequest request;
   request.operation = "start";
   std::set<std::string> sources;
   for (request.start_number = 0; request.start_number < count; ++request.start_number) {
-    const auto proposal = proposer->propose(request, rng);
+    const auto proposal = proposer->propose(request);
     ASSERT_TRUE(proposal && proposal->has_value());
-    EXPECT_TRUE(sources.insert((*proposal)->candidate.source).second);
+    EXPECT_TRUE(sources.insert((*proposal)->source).second);
   }
-  const auto after = proposer->propose(request, rng);
+  const auto after = proposer->propose(request);
   ASSERT_TRUE(after);
   EXPECT_FALSE(after->has_value());
 }
 
+TEST(BuiltinProposer, GivesTheSameAnswerToTheSameRequest) {
+  const auto one = make_builtin_proposer(softmax_of_product()), other = make_builtin_proposer(softmax_of_product());
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    ProposalRequest request;
+    request.operation = "restart";
+    request.seed = seed;
+    EXPECT_EQ(one->propose(request).value()->source, other->propose(request).value()->source);
+  }
+}
+
 TEST(BuiltinProposer, HasNothingToSayWithoutAParent) {
   const auto proposer = make_builtin_proposer(softmax_of_product());
-  Rng rng(1);
   for (const char* operation : {"parameter", "family", "fusion", "crossover"}) {
     ProposalRequest request;
     request.operation = operation;
-    const auto proposal = proposer->propose(request, rng);
+    const auto proposal = proposer->propose(request);
     ASSERT_TRUE(proposal);
     EXPECT_FALSE(proposal->has_value()) << operation;
   }
@@ -256,22 +264,21 @@ TEST(BuiltinProposer, GoesWhereItIsAskedToWhenTheSourceShowsTheWay) {
   auto synthesiser = softmax_of_product();
   const Genome start = synthesiser->starts().front();
   const Candidate parent = *synthesiser->render(start);
-  const auto proposer = make_builtin_proposer(std::move(synthesiser));
-  const auto length = [](const Candidate& candidate) {  // stands for a dimension that a source shows
-    return std::vector<int>{static_cast<int>(candidate.source.size())};
+  const auto length = [](const std::string& source) {  // stands for a dimension that a source shows
+    return std::vector<int>{static_cast<int>(source.size())};
   };
+  const auto proposer = make_builtin_proposer(std::move(synthesiser), length);
   const auto changes = [&](int step) {
     int longer = 0, shorter = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-      Rng rng(seed);
       ProposalRequest request;
+      request.seed = seed;
       request.operation = "fusion";
-      request.parent = Ancestor{1, &parent, nullptr, to_json(start), {0}};
+      request.parent = KernelRecord{1, parent.name, parent.source, to_json(start), {}, {}, {0}};
       request.direction = Direction{0, step};
-      request.foresee = length;
-      const auto proposal = proposer->propose(request, rng);
+      const auto proposal = proposer->propose(request);
       if (!proposal || !*proposal) continue;
-      const int moved = length((*proposal)->candidate)[0] - length(parent)[0];
+      const int moved = length((*proposal)->source)[0] - length(parent.source)[0];
       longer += moved > 0;
       shorter += moved < 0;
     }
