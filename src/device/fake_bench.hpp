@@ -74,7 +74,7 @@ class FakeBench final : public Bench {
     if (k.voided) return fail(Errc::unavailable, "the handle is void: the worker was replaced or the kernel unloaded");
     const double batch = static_cast<double>(slots.size());
     const double us = batch * (k.us + k.drift_us * (k.calls + (batch - 1) / 2));
-    if (clock_ != nullptr) clock_->time += Nanoseconds(static_cast<std::int64_t>(us * 1000));
+    if (clock_ != nullptr) clock_->advance(Nanoseconds(static_cast<std::int64_t>(us * 1000)));
     if (behaviour_ && us > 1000.0 * static_cast<double>(limit.count())) {
       replace_worker();
       return RunOutcome(Fault{Fault::Kind::timed_out, "took too long"});
