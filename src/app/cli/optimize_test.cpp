@@ -27,7 +27,7 @@ std::string task(const std::string& name) { return std::string(KERF_SOURCE_DIR) 
 
 TEST(Optimize, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(kerf({"optimize"}).code, kMisuse);
-  EXPECT_HAS(kerf({"optimize"}).err, "give a TASK to optimize, or --resume a run");
+  EXPECT_HAS(kerf({"optimize"}).err, "give a TASK to optimize, --resume a run or --replay one");
   EXPECT_HAS(kerf({"optimize", task("gelu"), "--target", "cudda"}).err, "did you mean 'cuda'?");
   EXPECT_HAS(kerf({"optimize", task("gelu"), "--set", "search.patient=3"}).err, "did you mean 'search.patience'?");
   EXPECT_HAS(kerf({"optimize", task("gelu"), "--set", "BLOCK=3"}).err, "a search chooses tunables itself");
