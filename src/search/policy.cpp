@@ -14,8 +14,8 @@ namespace kerf {
 namespace {
 
 constexpr int kInspirations = 2;
-constexpr double kFreshStarts =
-    6;  // several short beginnings before the best is deepened: after so many steps every second one
+/// Several short beginnings before the best is deepened: after so many steps every second one starts afresh.
+constexpr double kFreshStarts = 2;
 constexpr double kLargestGain = 2;  // a factor of 7: more says nothing about the operation
 
 /// An operation that starts afresh, any number of times.
