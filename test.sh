@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, headers that stand alone,
-# clang-tidy on changed files, the unit suites under sanitizers, then everything by ctest, whose summary is the last output.
-# --lean leaves out what needs large downloads (PyTorch, NVRTC, clang) and says so.
+# then everything by ctest, whose summary is the last output. --sanitize adds the unit suites under AddressSanitizer,
+# UndefinedBehaviorSanitizer and ThreadSanitizer, and clang-tidy on changed files. --lean leaves out what needs large
+# downloads (PyTorch, NVRTC, clang) and says so.
 . "$(dirname "$0")/tools/setup.sh"
-lean=0
+lean=0 sanitize=0
 for argument in "$@"; do
   case $argument in
     --lean) lean=1 ;;
-    -h | --help) echo "usage: ./test.sh [--lean]"; exit 0 ;;
-    *) echo "test.sh: unknown option '$argument'; choose one of: --lean" >&2; exit 2 ;;
+    --sanitize) sanitize=1 ;;
+    -h | --help) echo "usage: ./test.sh [--lean] [--sanitize]"; exit 0 ;;
+    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --sanitize" >&2; exit 2 ;;
   esac
 done
 step() { printf '\n[%3d s] %s\n' "$SECONDS" "$*"; }
@@ -17,7 +19,7 @@ install_packages "${CORE_PACKAGES[@]}"
 nvrtc=build/nvrtc
 if [ $lean = 1 ]; then
   echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)," \
-       "sanitizers, clang-tidy and clang-format (clang 19)"
+       "clang-format (clang 19)"
 else
   install_packages "${TEST_PACKAGES[@]}"
   install_extras
@@ -32,7 +34,7 @@ python3 tools/check_layers.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
 python3 tools/check_headers.py
-if [ $lean = 0 ]; then
+if [ $sanitize = 1 ]; then
   step "unit suites under AddressSanitizer and UndefinedBehaviorSanitizer"
   test_sanitized asan
   step "suites that use threads under ThreadSanitizer"
