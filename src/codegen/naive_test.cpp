@@ -102,8 +102,8 @@ __device__ unsigned __float_as_uint(float);
 __device__ float __uint_as_float(unsigned);
 __device__ long long __double_as_longlong(double);
 )";
-  for (const char* name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh",
-                           "erf", "floor", "ceil", "rint", "trunc", "fabs"})
+  for (const char* name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "atan",
+                           "tanh", "erf", "floor", "ceil", "rint", "trunc", "fabs"})
     text += fmt::format("__device__ float {0}f(float);\n__device__ double {0}(double);\n", name);
   for (const char* name : {"pow", "fmod", "copysign"})
     text += fmt::format("__device__ float {0}f(float, float);\n__device__ double {0}(double, double);\n", name);

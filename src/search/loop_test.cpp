@@ -507,17 +507,20 @@ TEST_F(LoopTest, SlowMindsAreShownWhatFailed) {
   SlowMind mind;
   mind.at_once = 1;
   std::vector<std::string> shown;  // written by the one question under way, read after the run
+  std::atomic<int> judged{0};
   mind.answer = [&](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+    while (judged < mind.asked - 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     for (const KernelRecord& failure : request.failures) shown.push_back(outcome_message(failure.evaluation.outcome));
     return std::optional(point_proposal({mind.asked % 24, 2 + mind.asked / 24, 0}));
   };
-  evaluator.outcome = [](const Point&) -> std::optional<Outcome> {
+  evaluator.outcome = [&](const Point&) -> std::optional<Outcome> {
+    ++judged;
     return WrongResult{Gate::values, "y[3] is 4, not 5", std::nullopt};
   };
-  options.evaluations = 6;
+  options.evaluations = 12;
   run_with("a", {&mind});
   EXPECT_EQ(error, "");
-  EXPECT_GE(shown.size(), 5u);
+  EXPECT_GE(shown.size(), 5u) << "a question is asked before the answer to the one before is judged";
   for (const std::string& message : shown) EXPECT_EQ(message, "y[3] is 4, not 5");
 }
 
