@@ -184,9 +184,10 @@ void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, st
     const auto dots = line.rfind("...");
     const bool cut = dots != std::string::npos && dots + 4 >= line.size();
     const std::string shown = cut ? line.substr(line.rfind(": ", dots) + 2) : "";
-    const bool told =
-        cut ? step.decision.find(shown.substr(0, shown.rfind("..."))) != std::string::npos
-            : line.find(step.decision) != std::string::npos || step.decision.find(": ") != std::string::npos;
+    const std::size_t colon = step.decision.find(": ");  // its first word stands at the beginning of the line
+    const std::string rest = colon == std::string::npos ? step.decision : step.decision.substr(colon + 2);
+    const bool told = cut ? step.decision.find(shown.substr(0, shown.rfind("..."))) != std::string::npos
+                          : line.find(rest) != std::string::npos;
     EXPECT_TRUE(told) << "printed: " << line << "\nstored: " << step.decision;
   }
   const auto events = read_file(run / "events.jsonl");
