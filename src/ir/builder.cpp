@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/builder_check.hpp"
+#include "ir/dim_node.hpp"
 
 namespace kerf::ir {
 namespace {
@@ -29,10 +30,32 @@ Builder::Builder(std::vector<Bindings> shape_sets) : shape_sets_(std::move(shape
 bool Builder::same_extent(const Dim& a, const Dim& b) const {
   if (a == b) return true;
   if (shape_sets_.empty() || (a.is_constant() && b.is_constant())) return false;
-  return std::all_of(shape_sets_.begin(), shape_sets_.end(), [&](const Bindings& bindings) {
+  const bool same = std::all_of(shape_sets_.begin(), shape_sets_.end(), [&](const Bindings& bindings) {
     const auto left = a.evaluate(bindings), right = b.evaluate(bindings);
     return left && right && *left == *right;
   });
+  if (same) rely_on({Condition::Relation::equal, a, b});
+  return same;
+}
+
+bool Builder::at_most(const Dim& a, const Dim& b) const {
+  const Dim slack = b - a;
+  if (slack.is_constant()) return slack.constant() >= 0;
+  if (Dim::Node::of(slack).broken == nullptr && detail::is_non_negative(slack)) return true;
+  const bool holds =
+      !shape_sets_.empty() && std::all_of(shape_sets_.begin(), shape_sets_.end(), [&](const Bindings& bindings) {
+        const auto value = slack.evaluate(bindings);
+        return value && *value >= 0;
+      });
+  if (holds) rely_on({Condition::Relation::at_most, a, b});
+  return holds;
+}
+
+void Builder::rely_on(Condition condition) const {
+  const std::string text = to_string(condition);
+  const bool known =
+      std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) { return to_string(c) == text; });
+  if (!known) conditions_.push_back(std::move(condition));
 }
 
 NodeId Builder::add(Node node) {
@@ -90,6 +113,8 @@ void Builder::output(std::string name, NodeId node) { graph_.outputs.push_back({
 
 Graph Builder::take() {
   known_.clear();
+  graph_.conditions = std::move(conditions_);
+  conditions_.clear();
   return std::exchange(graph_, {});
 }
 
@@ -141,6 +166,7 @@ Status require_at_least(const Builder& builder, const Dim& extent, std::int64_t 
     KERF_TRY(const std::int64_t value, extent.evaluate(bindings));
     if (value < least) return refuse(value);
   }
+  if (!builder.shape_sets().empty()) (void)builder.at_most(least, extent);  // notes it where the text does not show it
   return {};
 }
 

@@ -38,6 +38,10 @@ class Builder {
   const Node& node(NodeId id) const { return graph_[id]; }
   const std::vector<Bindings>& shape_sets() const { return shape_sets_; }
   bool same_extent(const Dim& a, const Dim& b) const;
+  /// Whether a <= b for all shapes, or at least under every shape set.
+  bool at_most(const Dim& a, const Dim& b) const;
+  /// Keeps a relation that holds under every shape set as a condition of the graph. Nothing when it always holds.
+  void rely_on(Condition condition) const;
 
   /// Nodes created from now on carry this origin ("" for none).
   void set_origin(std::string origin) { origin_ = std::move(origin); }
@@ -49,7 +53,8 @@ class Builder {
   Graph graph_;
   std::vector<Bindings> shape_sets_;
   std::string origin_;
-  std::map<std::string, NodeId> known_;  // structural key -> node, so that identical nodes are shared
+  mutable std::vector<Condition> conditions_;  // questions are const; what their answers rely on is noted all the same
+  std::map<std::string, NodeId> known_;        // structural key -> node, so that identical nodes are shared
 };
 
 }  // namespace kerf::ir

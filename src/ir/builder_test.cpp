@@ -49,6 +49,24 @@ TEST(Builder, ExtentsThatAgreeUnderEveryShapeSetMatch) {
   EXPECT_FALSE(Builder().same_extent(kRows, kCols)) << "without shape sets nothing is known";
 }
 
+TEST(Builder, NotesWhatOnlyTheShapeSetsShow) {
+  Builder b({{{"rows", 4}, {"cols", 4}}});
+  EXPECT_TRUE(b.same_extent(kRows, kRows));
+  EXPECT_TRUE(b.same_extent(kRows, kCols));
+  EXPECT_TRUE(b.same_extent(kRows, kCols));
+  EXPECT_FALSE(b.same_extent(kRows, Dim(5)));
+  EXPECT_TRUE(b.at_most(0, kRows)) << "extents are never negative";
+  EXPECT_TRUE(b.at_most(3, kCols));
+  EXPECT_FALSE(b.at_most(5, kCols));
+  const Graph graph = b.take();
+  ASSERT_EQ(graph.conditions.size(), 2u);
+  EXPECT_EQ(to_string(graph.conditions[0]), "rows == cols");
+  EXPECT_EQ(to_string(graph.conditions[1]), "3 <= cols");
+  EXPECT_TRUE(*holds(graph.conditions[0], {{"rows", 7}, {"cols", 7}}));
+  EXPECT_FALSE(*holds(graph.conditions[0], {{"rows", 7}, {"cols", 8}}));
+  EXPECT_FALSE(*holds(graph.conditions[1], {{"rows", 7}, {"cols", 2}}));
+}
+
 TEST(Builder, ReshapeInfersOneExtentAndRefusesTheImpossible) {
   Builder b;
   const NodeId x = b.input("x", DType::f32, {kRows, Dim(6)});

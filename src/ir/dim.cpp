@@ -213,6 +213,19 @@ void Dim::collect_symbols(std::vector<std::string>& into) const {
   }
 }
 
+void Dim::collect_divisors(std::vector<Dim>& into) const {
+  for (const auto& term : node_->terms) {
+    for (const auto& factor : term.factors) {
+      for (const auto& arg : factor->args) arg.collect_divisors(into);
+      const bool divides =
+          factor->op == AtomOp::floor_div || factor->op == AtomOp::ceil_div || factor->op == AtomOp::remainder;
+      if (divides && !factor->args[1].is_constant() &&
+          std::find(into.begin(), into.end(), factor->args[1]) == into.end())
+        into.push_back(factor->args[1]);
+    }
+  }
+}
+
 Dim element_count(const Shape& shape) {
   Dim count = 1;
   for (const auto& extent : shape) count = count * extent;

@@ -36,6 +36,8 @@ class Dim {
   /// The same for people: "2*cols - 1", "ceil_div(n, 4)".
   std::string to_string() const;
   void collect_symbols(std::vector<std::string>& into) const;
+  /// Everything it divides by, each before whatever contains it; constants are left out.
+  void collect_divisors(std::vector<Dim>& into) const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);

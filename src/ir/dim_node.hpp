@@ -1,5 +1,5 @@
 #pragma once
-// The inside of a Dim, shared by the dim_*.cpp files; nobody else includes it.
+// The inside of a Dim, shared by those who must look at its parts; others use ir/dim.hpp.
 //
 // A Dim is a polynomial with integer coefficients over atoms: symbols, divisions, extremes, comparisons, and sums that
 // are too long to multiply out. Terms are sorted by the text of their factors, so two equal polynomials have the same

@@ -177,4 +177,15 @@ std::string to_string(const Graph& graph) {
   return text;
 }
 
+Result<bool> holds(const Condition& condition, const Bindings& bindings) {
+  KERF_TRY(const std::int64_t left, condition.left.evaluate(bindings));
+  KERF_TRY(const std::int64_t right, condition.right.evaluate(bindings));
+  return condition.relation == Condition::Relation::equal ? left == right : left <= right;
+}
+
+std::string to_string(const Condition& condition) {
+  const char* relation = condition.relation == Condition::Relation::equal ? " == " : " <= ";
+  return condition.left.to_string() + relation + condition.right.to_string();
+}
+
 }  // namespace kerf::ir

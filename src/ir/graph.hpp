@@ -97,11 +97,22 @@ struct NamedNode {
   NodeId node = 0;
 };
 
+/// A relation between extents that a graph relies on and that their text does not show.
+struct Condition {
+  enum class Relation { equal, at_most } relation = Relation::equal;
+  Dim left, right;
+};
+Result<bool> holds(const Condition& condition, const Bindings& bindings);
+std::string to_string(const Condition& condition);  ///< "heads*width == cols", "3 <= rows"
+
 /// Nodes in dependency order; `inputs` in task order (each an input node, used or not); `outputs` in declared order.
 struct Graph {
   std::vector<Node> nodes;
   std::vector<NamedNode> inputs;
   std::vector<NamedNode> outputs;
+  /// What the shape symbols must fulfil for the nodes to mean what was written: every shape set that the graph was
+  /// built with does, other shapes may not. Kept by the parser; rewrites of a graph leave it out.
+  std::vector<Condition> conditions{};
 
   const Node& operator[](NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
 };

@@ -164,16 +164,7 @@ std::vector<int> Ops::axes(std::vector<int> axes, int rank) {
   return {};
 }
 
-bool Ops::provably_at_most(const Dim& a, const Dim& b) const {
-  const Dim slack = b - a;
-  if (slack.is_constant()) return slack.constant() >= 0;
-  if (Dim::Node::of(slack).broken == nullptr && detail::is_non_negative(slack)) return true;
-  const auto& sets = builder_.shape_sets();
-  return !sets.empty() && std::all_of(sets.begin(), sets.end(), [&](const Bindings& bindings) {
-    const auto value = slack.evaluate(bindings);
-    return value && *value >= 0;
-  });
-}
+bool Ops::provably_at_most(const Dim& a, const Dim& b) const { return builder_.at_most(a, b); }
 
 T number_like(T x, double value) {
   if (x.id < 0) return x;
