@@ -31,6 +31,7 @@ step "building, warnings are errors"
 build_kerf
 step "rules of the tree"
 python3 tools/check_layers.py
+python3 tools/check_targets.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
 python3 tools/check_headers.py

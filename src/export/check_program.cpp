@@ -1,16 +1,14 @@
-// The program that builds with the vendor's compiler and compares the exported kernel with a double-precision
-// reference.
+#include "export/check_program.hpp"
+
 #include <fmt/format.h>
 
+#include "base/fill_in.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
-#include "export/gpu_parts.hpp"
-#include "report/fill_in.hpp"
+#include "export/parts.hpp"
 
 namespace kerf::exporting {
 namespace {
-
-using report::fill_in;
 
 /// Largest error of a float output, relative to its largest value, that an honest kernel of this class stays below.
 double limit_of(Precision precision) {
@@ -51,9 +49,8 @@ std::string tensor_table(const Task& task) {
 std::string shape_calls(const Winner& winner) {
   std::string text;
   for (const auto& instance : instances_of(winner)) {
-    text += fmt::format("  kerf_right &= kerf_check(\"{}\"", instance.name);
-    for (const auto& [name, value] : instance.symbols) text += fmt::format(", {}LL", value);
-    text += ");\n";
+    text += fmt::format("  kerf_right &= kerf_check({});\n",
+                        listed(fmt::format("\"{}\"", instance.name), shape_value(winner, instance)));
   }
   return text;
 }
@@ -77,122 +74,119 @@ std::string device_pointers(const Task& task, bool typed) {
   return join(parts, ", ");
 }
 
-/// The reference: naive double code on the host, on the device for CUDA (host loops would take minutes there).
-Result<std::vector<File>> reference_files(const Winner& winner) {
+/// The task's own C++ reference, compiled for each certified shape set.
+std::vector<File> own_references(const Winner& winner) {
   const Task& task = winner.task;
-  const std::string name = function_name(task), symbols = symbol_parameters(task);
-  if (!task.graph) {
-    const Repeatable own = make_repeatable(task.cpp->source);
-    std::vector<File> files;
-    std::string declare, choice, includes;
-    for (const auto& include : own.includes) includes += fmt::format("#include {}\n", include);
-    for (const auto& instance : instances_of(winner)) {
-      std::vector<std::string> arguments;
-      for (const auto& input : task.inputs)
-        arguments.push_back(fmt::format("(const {}*)kerf_buffers[{}]",
-                                        is_float(input.dtype) ? "double" : c_type(input.dtype), arguments.size()));
-      for (const auto& output : task.outputs)
-        arguments.push_back(fmt::format("({}*)kerf_buffers[{}]",
-                                        is_float(output.dtype) ? "double" : c_type(output.dtype), arguments.size()));
-      files.push_back(
-          {fmt::format("reference_{}.cpp", instance.id),
-           fill_in(template_text("cpp_reference.cpp.in"), {{"NAME", name},
-                                                           {"ID", instance.id},
-                                                           {"CONSTANTS", constant_definitions(instance.symbols)},
-                                                           {"SOURCE", own.code},
-                                                           {"INCLUDES", includes},
-                                                           {"ARGUMENTS", join(arguments, ", ")}})});
-      declare += fmt::format("void {}_reference_{}(void* const* kerf_buffers);\n", name, instance.id);
-      choice += fmt::format("  if ({}) return {}_reference_{}(kerf_buffers), true;\n", same_shape(instance), name,
-                            instance.id);
-    }
+  const std::string name = function_name(winner);
+  const Repeatable own = make_repeatable(task.cpp->source);
+  std::vector<File> files;
+  std::string declare, choice, includes;
+  for (const auto& include : own.includes) includes += fmt::format("#include {}\n", include);
+  for (const auto& instance : instances_of(winner)) {
+    std::vector<std::string> arguments;
+    for (const auto& input : task.inputs)
+      arguments.push_back(fmt::format("(const {}*)kerf_buffers[{}]",
+                                      is_float(input.dtype) ? "double" : c_type(input.dtype), arguments.size()));
+    for (const auto& output : task.outputs)
+      arguments.push_back(fmt::format("({}*)kerf_buffers[{}]", is_float(output.dtype) ? "double" : c_type(output.dtype),
+                                      arguments.size()));
     files.push_back(
-        {"reference.cpp",
-         fmt::format("// The task's own reference, in double precision, for the shapes it is compiled for.\n{}\n"
-                     "bool {}_reference({}{}void* const* kerf_buffers) {{\n{}  return false;\n}}\n",
-                     declare, name, symbols, symbols.empty() ? "" : ", ", choice)});
-    return files;
+        {fmt::format("reference_{}_{}.cpp", name, instance.id),
+         fill_in(template_text("cpp_reference.cpp.in"), {{"NAME", name},
+                                                         {"ID", instance.id},
+                                                         {"CONSTANTS", constant_definitions(instance.symbols)},
+                                                         {"SOURCE", own.code},
+                                                         {"INCLUDES", includes},
+                                                         {"ARGUMENTS", join(arguments, ", ")}})});
+    declare += fmt::format("void {}_reference_{}(void* const* kerf_buffers);\n", name, instance.id);
+    choice +=
+        fmt::format("  if ({}) return {}_reference_{}(kerf_buffers), true;\n", same_shape(instance), name, instance.id);
   }
-  const bool cuda = winner.target == "cuda";
-  KERF_TRY(const auto naive, runtime_naive(task, cuda ? codegen::dialects::cuda_cpp : codegen::dialects::cpp,
-                                           DType::f64, true, name + "_double"));
-  std::vector<std::string> arguments, sizes;
-  if (!symbols.empty()) arguments.push_back(symbol_arguments(task));
-  for (std::size_t i = 0; i < task.inputs.size() + task.outputs.size(); ++i)
-    arguments.push_back(fmt::format("kerf_buffer{{kerf_buffers[{}]}}", i));
-  for (std::size_t i = 0; i < naive.plan.scratch.size(); ++i)
-    arguments.push_back(fmt::format("kerf_buffer{{kerf_scratch[{}].data()}}", i));
-  for (const auto& tensor : naive.plan.scratch)
-    sizes.push_back(fmt::format("std::vector<char>({})", bytes_expression(tensor)));
-  if (!cuda)
-    return std::vector<File>{{"reference.cpp", fill_in(template_text("reference.cpp.in"),
-                                                       {{"NAME", name},
-                                                        {"INCLUDES", naive.includes},
-                                                        {"CODE", naive.code},
-                                                        {"PARAMETERS", symbols + (symbols.empty() ? "" : ", ")},
-                                                        {"SCRATCH", join(sizes, ", ")},
-                                                        {"ARGUMENTS", join(arguments, ", ")}})}};
-  return std::vector<File>{
-      {"reference.cu", fill_in(template_text("reference.cu.in"),
-                               {{"NAME", name},
-                                {"INCLUDES", naive.includes},
-                                {"CODE", naive.code},
-                                {"HELPERS", std::string(template_text("cuda_helpers.cu.in"))},
-                                {"PARAMETERS", symbols + (symbols.empty() ? "" : ", ")},
-                                {"BODY", cuda_run_body(winner, naive.plan, symbol_arguments(task))}})}};
+  files.push_back(
+      {fmt::format("reference_{}.cpp", name),
+       fmt::format("// The task's own reference, in double precision, for the shapes it is compiled for.\n{0}\n"
+                   "bool {1}_reference({2});\nbool {1}_reference({2}) {{\n{3}  return false;\n}}\n",
+                   declare, name, listed(symbol_parameters(task), "void* const* kerf_buffers"), choice)});
+  return files;
 }
 
-std::string main_text(const Winner& winner) {
+std::string main_text(const Winner& winner, const CheckProgram& program) {
   const Task& task = winner.task;
-  const std::string name = function_name(task), symbols = symbol_parameters(task), passed = symbol_arguments(task);
-  std::map<std::string_view, std::string> values{{"NAME", name},
-                                                 {"UPPER", upper(name)},
-                                                 {"SYMBOL_PARAMETERS", symbols.empty() ? "" : ", " + symbols},
-                                                 {"SYMBOLS_FIRST", symbols + (symbols.empty() ? "" : ", ")},
-                                                 {"SYMBOLS", symbols.empty() ? "void" : symbols},
-                                                 {"PASS_FIRST", passed + (passed.empty() ? "" : ", ")},
-                                                 {"PASS", passed},
-                                                 {"PASS_MORE", passed.empty() ? "" : ", " + passed},
-                                                 {"HOST_POINTERS", host_pointers(task)},
-                                                 {"DEVICE_POINTERS", device_pointers(task, winner.target == "cuda")},
-                                                 {"HEADER", name + (winner.target == "cuda" ? ".cuh" : ".h")},
-                                                 {"REAL_INPUTS", task.graph ? "false" : "true"},
-                                                 {"TENSORS", tensor_table(task)},
-                                                 {"LIMIT", fmt::format("{:g}", limit_of(task.precision))},
-                                                 {"CALLS", shape_calls(winner)}};
-  std::string given, call;
+  const std::string name = function_name(winner);
+  const ShapeText shape = shape_text(winner);
+  const auto first = [](const std::string& text) { return text.empty() ? "" : text + ", "; };
+  const auto more = [](const std::string& text) { return text.empty() ? "" : ", " + text; };
+  std::map<std::string_view, std::string> values{
+      {"NAME", name},
+      {"UPPER", upper(name)},
+      {"SHAPE_FIRST", first(shape.parameter)},
+      {"SHAPE_MORE", more(shape.parameter)},
+      {"PASS", shape.argument},
+      {"PASS_FIRST", first(shape.argument)},
+      {"PASS_MORE", more(shape.argument)},
+      {"SYMBOLS_FIRST", first(symbol_parameters(task))},
+      {"MEMBERS_FIRST", first(shape.members)},
+      {"UNPACK", shape.unpack},
+      {"HOST_POINTERS", host_pointers(task)},
+      {"DEVICE_POINTERS", device_pointers(task, program.typed_device_pointers)},
+      {"HEADER", name + program.header_extension},
+      {"REAL_INPUTS", task.graph ? "false" : "true"},
+      {"TENSORS", tensor_table(task)},
+      {"LIMIT", fmt::format("{:g}", limit_of(task.precision))},
+      {"CALLS", shape_calls(winner)}};
+  std::vector<std::string> names, given;
   for (const auto& symbol : symbol_names(task)) {
-    given += fmt::format("{}\"{}\"", given.empty() ? "" : ", ", symbol);
-    call += fmt::format(", kerf_given[\"{}\"]", symbol);
+    names.push_back(fmt::format("\"{}\"", symbol));
+    given.push_back(fmt::format("kerf_given[\"{}\"]", symbol));
   }
-  values["SYMBOL_NAMES"] = given;
-  values["GIVEN_CALL"] = call;
-  values["HOST_REFERENCE"] = fill_in(template_text("check_reference_host.in"), values);
-  values["RUN"] = fill_in(template_text("check_run_" + winner.target + ".in"), values);
+  values["SYMBOL_NAMES"] = join(names, ", ");
+  values["GIVEN"] = given.empty() ? "" : fmt::format(", {}_shape{{{}}}", name, join(given, ", "));
+  values["REFERENCE"] = fill_in(template_text(program.reference_template), values);
+  values["RUN"] = fill_in(template_text(program.run_template), values);
   return fill_in(template_text("check.cpp.in"), values);
 }
 
 }  // namespace
 
-Result<std::vector<File>> check_files(const Winner& winner, const std::vector<File>& sources) {
-  const std::string name = function_name(winner.task);
-  KERF_TRY(std::vector<File> files, reference_files(winner));
-  std::string library, references;
-  for (const auto& file : sources)
+Result<std::vector<File>> host_references(const Winner& winner) {
+  const Task& task = winner.task;
+  if (!task.graph) return own_references(winner);
+  const std::string name = function_name(winner);
+  KERF_TRY(const auto naive, runtime_naive(task, codegen::dialects::cpp, DType::f64, true, name + "_double"));
+  std::string arguments = symbol_arguments(task);
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < task.inputs.size() + task.outputs.size(); ++i)
+    arguments = listed(arguments, fmt::format("kerf_buffer{{kerf_buffers[{}]}}", i));
+  for (std::size_t i = 0; i < naive.plan.scratch.size(); ++i)
+    arguments = listed(arguments, fmt::format("kerf_buffer{{kerf_scratch[{}].data()}}", i));
+  for (const auto& tensor : naive.plan.scratch)
+    sizes.push_back(fmt::format("std::vector<char>({})", bytes_expression(tensor)));
+  return std::vector<File>{{fmt::format("reference_{}.cpp", name),
+                            fill_in(template_text("reference.cpp.in"),
+                                    {{"NAME", name},
+                                     {"INCLUDES", naive.includes},
+                                     {"CODE", without_warnings(naive.code)},
+                                     {"PARAMETERS", listed(symbol_parameters(task), "void* const* kerf_buffers")},
+                                     {"SCRATCH", join(sizes, ", ")},
+                                     {"ARGUMENTS", arguments}})}};
+}
+
+Result<std::vector<File>> check_files(const Winner& winner, const std::vector<File>& library,
+                                      const CheckProgram& program) {
+  const std::string name = function_name(winner);
+  std::vector<File> files = program.references;
+  std::string sources, references;
+  for (const auto& file : library)
     if (file.path.ends_with(".cpp") || file.path.ends_with(".c") || file.path.ends_with(".cu"))
-      library += " " + file.path;
+      sources += " " + file.path;
   for (const auto& file : files) references += " " + file.path;
-  const bool cuda = winner.target == "cuda";
-  const std::string check = cuda ? "check.cu" : "check.cpp";
-  // Instructions of exactly one generation need its 'a' variant.
-  const bool specific = winner.candidate.source.find("wgmma") != std::string::npos ||
-                        winner.candidate.source.find("setmaxnreg") != std::string::npos;
-  files.push_back({check, main_text(winner)});
-  files.push_back({"CMakeLists.txt", fill_in(template_text("CMakeLists_" + winner.target + ".txt.in"),
-                                             {{"NAME", name},
-                                              {"SOURCES", library},
-                                              {"CHECK", check + references},
-                                              {"ARCHITECTURE", specific ? "90a" : "native"}})});
+  const std::string check = "check_" + name + program.extension;
+  files.push_back({check, main_text(winner, program)});
+  auto values = program.cmake_values;
+  values["NAME"] = name;
+  values["SOURCES"] = sources;
+  values["CHECK"] = check + references;
+  files.push_back({"CMakeLists.txt", fill_in(template_text(program.cmake_template), values)});
   return files;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "export/parts.hpp"
+#include "model/names.hpp"
 
 namespace kerf::exporting {
 namespace {
@@ -27,6 +28,23 @@ Status check_instances(const Winner& winner) {
   return {};
 }
 
+/// The function's name is a C identifier, and none of the task's: both are visible in the exported functions.
+Status check_function_name(const Winner& winner) {
+  if (!winner.name.empty()) KERF_TRY_VOID(check_name("the function name", winner.name));
+  const std::string name = function_name(winner);
+  std::vector<std::string> taken = symbol_names(winner.task);
+  for (const auto* tensors : {&winner.task.inputs, &winner.task.outputs})
+    for (const auto& tensor : *tensors) taken.push_back(tensor.name);
+  for (const auto& word : taken)
+    if (word == name)
+      return fail(
+          Errc::invalid_input,
+          fmt::format("the exported function would be called '{}', as one of the task's buffers or shape symbols "
+                      "is; choose another name with --name",
+                      name));
+  return {};
+}
+
 }  // namespace
 
 std::optional<Format> format_from_name(std::string_view name) {
@@ -38,26 +56,21 @@ std::optional<Format> format_from_name(std::string_view name) {
 
 std::vector<std::string> format_names() { return {"source", "c-header", "cmake"}; }
 
-std::string function_name(const Task& task) {
-  const std::string name = identifier(task.name);
-  return std::isdigit(static_cast<unsigned char>(name.empty() ? '0' : name[0])) != 0 ? "kernel_" + name : name;
+std::string function_name(const Winner& winner) {
+  if (!winner.name.empty()) return winner.name;
+  const std::string name = identifier(winner.task.name);
+  const bool digit = std::isdigit(static_cast<unsigned char>(name.empty() ? '0' : name[0])) != 0;
+  return digit || is_reserved_word(name) ? "kernel_" + name : name;
 }
 
-Result<std::vector<File>> export_files(const Winner& winner, Format format) {
+Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& winner, Format format) {
   if (instances_of(winner).empty())
     return fail(Errc::invalid_input, fmt::format("the task has no shape set for target '{}'", winner.target));
+  KERF_TRY_VOID(check_function_name(winner));
   KERF_TRY_VOID(check_instances(winner));
-  const bool one_header = format == Format::c_header;
-  const auto make = winner.target == "cpu"      ? cpu_files
-                    : winner.target == "opencl" ? opencl_files
-                    : winner.target == "cuda"   ? cuda_files
-                                                : nullptr;
-  if (make == nullptr)
-    return fail(Errc::invalid_input,
-                fmt::format("kernels for target '{}' cannot be exported; cpu, opencl and cuda can", winner.target));
-  KERF_TRY(auto files, make(winner, one_header));
+  KERF_TRY(auto files, exporter.library(winner, format == Format::c_header));
   if (format != Format::cmake) return files;
-  KERF_TRY(auto check, check_files(winner, files));
+  KERF_TRY(auto check, exporter.check_program(winner, files));
   files.insert(files.end(), std::make_move_iterator(check.begin()), std::make_move_iterator(check.end()));
   return files;
 }

@@ -13,14 +13,17 @@
 
 namespace kerf::exporting {
 
-/// What is exported. Borrowed for the call.
+/// What is exported: a candidate of a task with values for its tunables. Borrowed for the call.
 struct Winner {
   const Task& task;
-  std::string target;  ///< "cpu", "opencl", "cuda"
+  std::string target;  ///< whose shape sets are certified
   const Candidate& candidate;
   Bindings tunables;                         ///< for every certified shape set ...
   std::map<std::string, Bindings> by_shape;  ///< ... but these; each passed every gate
   std::string origin;                        ///< for people: where it comes from and what it reached; lines of text
+  std::string name{};                        ///< of the exported function; "": the task's name as a C identifier
+  std::string date{};                        ///< of the export, for people: "2026-03-14"; "": not said
+  std::vector<ShapeSet> more_shapes{};       ///< compiled for these as well; each passed every check of the judge
 };
 
 struct File {
@@ -28,15 +31,31 @@ struct File {
   std::string text;
 };
 
+/// Writes kernels of one language. Targets name theirs (target/target.hpp); a language may serve several targets.
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+  /// Header and sources; with `one_header` all of it in the header.
+  virtual Result<std::vector<File>> library(const Winner& winner, bool one_header) const = 0;
+  /// A CMakeLists.txt for `library` and a program that compares it with a double-precision reference.
+  virtual Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const = 0;
+  /// How the sources are compiled, in words.
+  virtual std::string compile_advice() const = 0;
+};
+const Exporter& cpp_exporter();
+const Exporter& opencl_exporter();
+const Exporter& cuda_exporter();
+
 enum class Format { source, c_header, cmake };
 std::optional<Format> format_from_name(std::string_view name);  ///< "source", "c-header", "cmake"
 std::vector<std::string> format_names();
 
 /// The files of an export. The shapes it was verified on run the kernel compiled for them; others run a plain one, or
-/// are refused when the reference is C++ code. An error names what cannot be exported.
-Result<std::vector<File>> export_files(const Winner& winner, Format format);
+/// are refused when the reference is C++ code or when they are outside of the task's domain (export/domain.hpp). An
+/// error names what cannot be exported.
+Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& winner, Format format);
 
-/// The name of the exported function: the task's name as a C identifier.
-std::string function_name(const Task& task);
+/// The name of the exported function.
+std::string function_name(const Winner& winner);
 
 }  // namespace kerf::exporting

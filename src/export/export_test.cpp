@@ -7,7 +7,7 @@
 #include "base/file.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "export/parts.hpp"
-#include "export/shape_winners.hpp"
+#include "export/proof/shape_winners.hpp"
 #include "report/fixture_run.hpp"
 #include "run/run_view.hpp"
 #include "task/task.hpp"
@@ -26,6 +26,10 @@ std::string text_of(const std::vector<File>& files, const std::string& path) {
   return "";
 }
 
+const Exporter& exporter_of(const std::string& target) {
+  return target == "cpu" ? cpp_exporter() : target == "opencl" ? opencl_exporter() : cuda_exporter();
+}
+
 struct Exported {
   Task task = rmsnorm();
   Candidate candidate;
@@ -36,6 +40,7 @@ Exported exported(const std::string& target, Format format, std::map<std::string
   Exported result;
   result.candidate = parse_candidate("k", report::fixture_kernel(target, 3, 64, 1)).value();
   result.files = export_files(
+      exporter_of(target),
       {result.task, target, result.candidate, {{"BLOCK", 128}, {"UNROLL", 4}}, std::move(by_shape), "from a test"},
       format);
   return result;
@@ -53,7 +58,7 @@ TEST(Export, EachCertifiedShapeIsAnInstanceWithItsOwnValues) {
   EXPECT_HAS(tall, "static constexpr int rows = 512;");
   EXPECT_HAS(tall, "static constexpr int BLOCK = 32;");
   EXPECT_HAS(text_of(*result.files, "rmsnorm.cpp"),
-             "if (cols == 101 && rows == 33) return rmsnorm_tail_run(kerf_buffers);");
+             "if (cols == 101 && rows == 33) return rmsnorm_set_tail_run(kerf_buffers);");
   EXPECT_HAS(text_of(*result.files, "rmsnorm.cpp"), "return RMSNORM_INVALID_SHAPE");
 }
 
@@ -62,19 +67,48 @@ TEST(Export, TheHeaderSaysWhatWasCertifiedAndWhereItIsFrom) {
   const auto header = text_of(*result.files, "rmsnorm.h");
   EXPECT_HAS(header, "from a test");
   EXPECT_HAS(header, "x f32[rows, cols], input");
-  EXPECT_HAS(header, "tail: cols = 101, rows = 33");
-  EXPECT_HAS(header, "int rmsnorm(long long cols, long long rows, const float* x, const float* w, float* y);");
+  EXPECT_HAS(header, "tail: rows = 33, cols = 101");
+  EXPECT_HAS(header, "long long rows, cols;\n} rmsnorm_shape;") << "in the task's order";
+  EXPECT_HAS(header, "int rmsnorm(rmsnorm_shape kerf_shape, const float* x, const float* w, float* y);");
+}
+
+TEST(Export, TheHeaderNamesTaskKernelDateAndLicence) {
+  const Task task = rmsnorm();
+  const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
+  const Bindings tunables{{"BLOCK", 128}, {"UNROLL", 4}};
+  const Winner winner{task, "cpu", candidate, tunables, {}, "from a test", "scaled_rows", "2026-03-14"};
+  const auto files = export_files(cpp_exporter(), winner, Format::source);
+  ASSERT_TRUE(files) << files.error().message;
+  const auto header = text_of(*files, "scaled_rows.h");
+  EXPECT_HAS(header, "Task id: " + task.id);
+  EXPECT_HAS(header, "id " + candidate.id);
+  EXPECT_HAS(header, " on 2026-03-14.");
+  EXPECT_HAS(header, "SPDX-License-Identifier: Apache-2.0");
+  EXPECT_HAS(header, "int scaled_rows(scaled_rows_shape kerf_shape,");
+  EXPECT_EQ(header.find("rmsnorm("), std::string::npos);
+}
+
+TEST(Export, ANameThatIsNoIdentifierOrIsTakenIsRefused) {
+  const Task task = rmsnorm();
+  const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
+  const Bindings tunables{{"BLOCK", 128}, {"UNROLL", 4}};
+  for (const std::string name : {"two words", "float", "x", "rows"}) {
+    const auto refused =
+        export_files(cpp_exporter(), {task, "cpu", candidate, tunables, {}, "", name, ""}, Format::source);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_HAS(refused.error().message, "'" + name + "'");
+  }
 }
 
 TEST(Export, LaunchPlansBecomeHostCode) {
   const auto cuda = exported("cuda", Format::source);
   ASSERT_TRUE(cuda.files) << cuda.files.error().message;
   const auto wide = text_of(*cuda.files, "rmsnorm_wide.cu");
-  EXPECT_HAS(wide, "#define square_sums rmsnorm_wide_square_sums");
+  EXPECT_HAS(wide, "#define square_sums rmsnorm_set_wide_square_sums");
   EXPECT_HAS(wide, "square_sums<<<kerf_three(rows, 1, 1), kerf_three(BLOCK, 1, 1)");
   EXPECT_HAS(wide, "cudaMallocAsync");
   const auto opencl = exported("opencl", Format::source);
-  EXPECT_HAS(text_of(*opencl.files, "rmsnorm.c"), "kerf_set_launch(&kerf_plan->launches[1], \"scale_rows\"");
+  EXPECT_HAS(text_of(*opencl.files, "rmsnorm.c"), "rmsnorm_kerf_set_launch(&kerf_plan->launches[1], \"scale_rows\"");
   EXPECT_EQ(text_of(*opencl.files, "rmsnorm.cl"), opencl.candidate.source);
 }
 
@@ -90,18 +124,20 @@ TEST(Export, OneHeaderHoldsEverything) {
 TEST(Export, AMissingValueOrABrokenRequirementIsRefused) {
   const Task task = rmsnorm();
   auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
-  EXPECT_FALSE(export_files({task, "cpu", candidate, {{"BLOCK", 1}}, {}, ""}, Format::source));
+  EXPECT_FALSE(export_files(cpp_exporter(), {task, "cpu", candidate, {{"BLOCK", 1}}, {}, ""}, Format::source));
   candidate = parse_candidate("k", "/* kerf\ntarget: cpu\nrequire: cols % 4 == 0\n*/\n").value();
-  const auto refused = export_files({task, "cpu", candidate, {}, {}, ""}, Format::source);
+  const auto refused = export_files(cpp_exporter(), {task, "cpu", candidate, {}, {}, ""}, Format::source);
   ASSERT_FALSE(refused);
   EXPECT_HAS(refused.error().message, "shape set 'tail'");
-  EXPECT_FALSE(export_files({task, "abacus", candidate, {}, {}, ""}, Format::source));
 }
 
 TEST(Export, NamesAreMadeFitForC) {
   Task task = rmsnorm();
+  const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
   task.name = "2d-conv";
-  EXPECT_EQ(function_name(task), "kernel_2d_conv");
+  EXPECT_EQ(function_name({task, "cpu", candidate, {}, {}, ""}), "kernel_2d_conv");
+  task.name = "double";
+  EXPECT_EQ(function_name({task, "cpu", candidate, {}, {}, ""}), "kernel_double");
   EXPECT_EQ(format_from_name("cmake"), Format::cmake);
   EXPECT_EQ(format_from_name("zip"), std::nullopt);
 }
@@ -116,7 +152,9 @@ TEST(Export, TextBecomesALiteralThatReadsBackTheSame) {
 TEST(Export, ACommentCannotBeEndedByADescription) {
   const Task task = rmsnorm();
   const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
-  EXPECT_EQ(banner({task, "cpu", candidate, {}, {}, "evil */ int x;"}, ""), "evil * / int x;\n");
+  const std::string text = banner({task, "cpu", candidate, {}, {}, "evil */ int x;"}, "");
+  EXPECT_TRUE(text.starts_with("evil * / int x;\n")) << text;
+  EXPECT_EQ(text.find("*/"), std::string::npos);
 }
 
 TEST(Repeatable, MovesIncludesOutAndListsMacros) {
@@ -130,8 +168,8 @@ TEST(Repeatable, MovesIncludesOutAndListsMacros) {
 TEST(RuntimeNaive, SymbolsBecomeParametersOfEveryFunction) {
   const auto naive = runtime_naive(rmsnorm(), codegen::dialects::cpp, DType::f64, true, "plain").value();
   EXPECT_HAS(naive.code,
-             "static void plain([[maybe_unused]] const long long cols, [[maybe_unused]] const long long rows, ");
-  EXPECT_HAS(naive.code, "plain_kerf_plain_0(cols, rows, ");
+             "static void plain([[maybe_unused]] const long long rows, [[maybe_unused]] const long long cols, ");
+  EXPECT_HAS(naive.code, "plain_kerf_plain_0(rows, cols, ");
   EXPECT_HAS(naive.code, "#pragma omp parallel for\n  for (kerf_index");
   EXPECT_EQ(naive.code.find("kerf_kernel"), std::string::npos);
   EXPECT_EQ(naive.plan.scratch.size(), 1u);
@@ -140,7 +178,7 @@ TEST(RuntimeNaive, SymbolsBecomeParametersOfEveryFunction) {
 TEST(Export, ATaskWithACppReferenceIsCheckedAgainstItAndRefusesOtherShapes) {
   const Task task = load_task(fs::path(KERF_SOURCE_DIR) / "tasks/cpp_reference/box_filter.toml").value();
   const auto candidate = parse_candidate("k", task.baselines.at(0).source).value();
-  const auto files = export_files({task, "cpu", candidate, {}, {}, "a test"}, Format::cmake);
+  const auto files = export_files(cpp_exporter(), {task, "cpu", candidate, {}, {}, "a test"}, Format::cmake);
   ASSERT_TRUE(files) << files.error().message;
   std::string pattern = (fs::temp_directory_path() / "kerf-export-XXXXXX").string();
   const fs::path root = ::mkdtemp(pattern.data());

@@ -17,7 +17,4 @@ std::string three(const std::vector<Dim>& extents);
 /// Names of the kernels a plan launches, each once.
 std::vector<std::string> kernel_names(const LaunchPlan& plan);
 
-/// Statements of a CUDA function that allocates scratch and launches a plan; `first` are arguments before the buffers.
-std::string cuda_run_body(const Winner& winner, const LaunchPlan& plan, const std::string& first);
-
 }  // namespace kerf::exporting

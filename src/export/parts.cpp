@@ -9,7 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "base/fill_in.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "codegen/dialects/dialects.hpp"
 
 namespace kerf::exporting {
@@ -31,7 +33,9 @@ Bindings Instance::constants() const {
 
 std::vector<Instance> instances_of(const Winner& winner) {
   std::vector<Instance> instances;
-  for (const ShapeSet& set : shapes_for(winner.task, winner.target)) {
+  std::vector<ShapeSet> sets = shapes_for(winner.task, winner.target);
+  sets.insert(sets.end(), winner.more_shapes.begin(), winner.more_shapes.end());
+  for (const ShapeSet& set : sets) {
     const auto own = winner.by_shape.find(set.name);
     instances.push_back(
         {set.name, identifier(set.name), set.symbols, own == winner.by_shape.end() ? winner.tunables : own->second});
@@ -40,10 +44,14 @@ std::vector<Instance> instances_of(const Winner& winner) {
 }
 
 std::vector<std::string> symbol_names(const Task& task) {
-  std::set<std::string> names;
-  for (const ShapeSet& set : task.shapes)
-    for (const auto& [name, value] : set.symbols) names.insert(name);
-  return {names.begin(), names.end()};
+  std::vector<std::string> names;
+  for (const auto* tensors : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *tensors)
+      for (const Dim& extent : tensor.shape) extent.collect_symbols(names);
+  for (const ShapeSet& set : task.shapes)  // those that only the expression uses
+    for (const auto& [name, value] : set.symbols)
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
 }
 
 std::string c_type(DType dtype) { return codegen::memory_type(codegen::dialects::cpp, dtype); }
@@ -87,13 +95,40 @@ std::string buffer_table(const Task& task, std::string_view line_prefix) {
   return text;
 }
 
-std::string valid_shape(const Task& task) {
-  std::set<std::string> parts;
-  for (const auto* tensors : {&task.inputs, &task.outputs})
-    for (const auto& tensor : *tensors)
-      for (const Dim& extent : tensor.shape)
-        if (!extent.is_constant()) parts.insert(extent.to_c() + " >= 1");
-  return parts.empty() ? "1" : join({parts.begin(), parts.end()}, " && ");
+ShapeText shape_text(const Winner& winner) {
+  const auto names = symbol_names(winner.task);
+  if (names.empty()) return {};
+  const std::string type = function_name(winner) + "_shape";
+  std::vector<std::string> members;
+  std::string unpack;
+  for (const auto& name : names) {
+    members.push_back("kerf_shape." + name);
+    unpack += fmt::format("  const long long {0} = kerf_shape.{0};\n", name);
+  }
+  for (const auto& name : names) unpack += fmt::format("  (void){};\n", name);
+  return {fmt::format("/* A shape: the extents that the buffers' shapes above name. */\n"
+                      "typedef struct {0} {{\n  long long {1};\n}} {0};\n",
+                      type, join(names, ", ")),
+          type + " kerf_shape", "kerf_shape", join(members, ", "), unpack};
+}
+
+std::string listed(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + ", " + b; }
+
+std::string certified_sets(const Winner& winner) {
+  std::string text;
+  for (const auto& instance : instances_of(winner)) {
+    std::vector<std::string> values;
+    for (const auto& name : symbol_names(winner.task))
+      values.push_back(fmt::format("{} = {}", name, instance.symbols.at(name)));
+    text += fmt::format("     {}: {}\n", instance.name, join(values, ", "));
+  }
+  return text;
+}
+
+std::string shape_value(const Winner& winner, const Instance& instance) {
+  std::vector<std::string> values;
+  for (const auto& name : symbol_names(winner.task)) values.push_back(fmt::format("{}LL", instance.symbols.at(name)));
+  return values.empty() ? "" : fmt::format("{}_shape{{{}}}", function_name(winner), join(values, ", "));
 }
 
 std::string same_shape(const Instance& instance) {
@@ -103,12 +138,26 @@ std::string same_shape(const Instance& instance) {
 }
 
 std::string banner(const Winner& winner, std::string_view prefix) {
+  std::string lines(trim(winner.origin));
+  lines +=
+      fmt::format("\n\nTask id: {}\nKernel: {}, id {}\nExported by Kerf {}{}.\n", winner.task.id, winner.candidate.name,
+                  winner.candidate.id, kKerfVersion, winner.date.empty() ? "" : " on " + winner.date);
+  lines += "SPDX-License-Identifier: Apache-2.0 (what Kerf wrote; a kernel of your own stays yours)";
+  std::string safe;  // a comment's end in it would end ours
+  for (const char c : lines) safe += c == '/' && safe.ends_with('*') ? std::string(" /") : std::string(1, c);
   std::string text;
-  std::string origin;  // a comment's end in it would end ours
-  for (const char c : trim(winner.origin))
-    origin += c == '/' && origin.ends_with('*') ? std::string(" /") : std::string(1, c);
-  for (const auto& line : split(origin, '\n')) text += fmt::format("{}{}\n", prefix, line);
+  for (const auto& line : split(safe, '\n')) text += line.empty() ? "\n" : fmt::format("{}{}\n", prefix, line);
   return text;
+}
+
+std::string string_elements(std::string_view text, std::string_view indent) {
+  std::string elements;
+  for (const auto& line : split(text, '\n')) elements += string_literal(std::string(line) + "\n", indent) + ",\n";
+  return elements;
+}
+
+std::string without_warnings(std::string_view code) {
+  return fill_in(template_text("without_warnings.in"), {{"CODE", std::string(code)}});
 }
 
 std::string string_literal(std::string_view text, std::string_view indent) {

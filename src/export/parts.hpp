@@ -20,7 +20,7 @@ struct Instance {
 };
 std::vector<Instance> instances_of(const Winner& winner);
 
-std::vector<std::string> symbol_names(const Task& task);  ///< sorted
+std::vector<std::string> symbol_names(const Task& task);  ///< in the order in which the task's buffers name them
 std::string c_type(DType dtype);                          ///< "float", "unsigned short" for f16, ...
 std::string identifier(std::string_view text);            ///< other characters become '_'
 std::string upper(std::string_view text);
@@ -28,18 +28,36 @@ std::string upper(std::string_view text);
 /// "long long rows, long long cols" and "rows, cols".
 std::string symbol_parameters(const Task& task);
 std::string symbol_arguments(const Task& task);
+
+/// How a caller names a shape: the struct rmsnorm_shape with a member per symbol. All empty for a task without symbols.
+struct ShapeText {
+  std::string definition;  ///< "typedef struct rmsnorm_shape { ... } rmsnorm_shape;" with what it is for
+  std::string parameter;   ///< "rmsnorm_shape kerf_shape"
+  std::string argument;    ///< "kerf_shape"
+  std::string members;     ///< "kerf_shape.rows, kerf_shape.cols"
+  std::string unpack;      ///< statements that make the symbols variables
+};
+ShapeText shape_text(const Winner& winner);
+/// `a` and `b` with a comma between them where both have text.
+std::string listed(const std::string& a, const std::string& b);
+/// "     wide: rows = 96, cols = 1024": one line per certified shape set.
+std::string certified_sets(const Winner& winner);
+/// A value of the shape struct: "rmsnorm_shape{96, 1024}".
+std::string shape_value(const Winner& winner, const Instance& instance);
 /// "const float* x, float* y".
 std::string buffer_parameters(const Task& task);
 /// "  x  f32[rows, cols]  in": one line per buffer.
 std::string buffer_table(const Task& task, std::string_view line_prefix);
-/// "rows >= 1 && cols >= 1": every extent of every buffer.
-std::string valid_shape(const Task& task);
 /// "rows == 96 && cols == 1024"; "1" for a task without symbols.
 std::string same_shape(const Instance& instance);
-/// A comment block of the winner's origin, each line begun with `prefix`.
+/// The winner's origin, identities and licence as lines of a comment, each begun with `prefix`.
 std::string banner(const Winner& winner, std::string_view prefix);
 /// A C string literal, one line of it per line of text.
 std::string string_literal(std::string_view text, std::string_view indent);
+/// Each line of the text as a C string literal with a comma behind it: elements of an array, which have no limit.
+std::string string_elements(std::string_view text, std::string_view indent);
+/// `code`, in which compilers are to warn of nothing: kernels are written for speed, not for every warning.
+std::string without_warnings(std::string_view code);
 /// "static constexpr int rows = 96;" lines.
 std::string constant_definitions(const Bindings& constants);
 /// Bytes of a tensor as a C expression over the symbols (and tunables, for scratch).
@@ -65,13 +83,5 @@ struct Repeatable {
 Repeatable make_repeatable(std::string_view source);
 
 std::string_view template_text(std::string_view name);
-
-/// Writes one target's files: header, sources. `check` adds the shim that the check program calls.
-Result<std::vector<File>> cpu_files(const Winner& winner, bool one_header);
-Result<std::vector<File>> opencl_files(const Winner& winner, bool one_header);
-Result<std::vector<File>> cuda_files(const Winner& winner, bool one_header);
-
-/// CMakeLists.txt and the check program for the sources in `files`.
-Result<std::vector<File>> check_files(const Winner& winner, const std::vector<File>& files);
 
 }  // namespace kerf::exporting

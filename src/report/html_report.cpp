@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fill_in.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
-#include "report/fill_in.hpp"
 #include "run/standing.hpp"
 
 namespace kerf::report {

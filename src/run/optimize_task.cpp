@@ -24,12 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string extension_of(const std::string& target) {
-  for (const char* extension : {".cpp", ".cl", ".cu"})
-    if (target_for_extension(extension) == target) return extension;
-  return ".txt";
-}
-
 /// Keeps best.<ext> up to date, so that an interrupted run has it too.
 class BestKeeper final : public RunObserver {
  public:
@@ -149,7 +143,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
                                  const TargetResources& resources, RunObserver& observer,
                                  const std::atomic<bool>& interrupted) {
   TargetSession& session = *machinery.session;
-  const std::string extension = extension_of(request.config.target);
+  const std::string extension = target_extension(request.config.target);
   OptimizeResult result;
   result.folder = request.folder;
   const fs::path best = result.folder / ("best" + extension);

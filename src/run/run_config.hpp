@@ -6,11 +6,12 @@
 #include "base/result.hpp"
 #include "judge/judge.hpp"
 #include "search/loop.hpp"
+#include "target/target.hpp"
 
 namespace kerf {
 
 struct RunConfig {
-  std::string target = "cpu";
+  std::string target = default_target();
   std::string device;  ///< as given; "": the first
   JudgeOptions judge;
   SearchOptions search;

@@ -7,8 +7,8 @@ Result<std::unique_ptr<TargetSession>> TargetSession::open(const Task& task, con
                                                            Builds builds) {
   KERF_TRY(Target target, make_target(name, resources, device));
   std::optional<Target> cpp;
-  if (task.cpp && name != kCppReferenceTarget) {
-    KERF_TRY(cpp, make_target(kCppReferenceTarget, resources));
+  if (task.cpp && name != cpp_reference_target()) {
+    KERF_TRY(cpp, make_target(cpp_reference_target(), resources));
   }
   const bool kept = builds == Builds::kept && !resources.cache.empty();
   return std::unique_ptr<TargetSession>(new TargetSession(std::move(target), std::move(cpp),

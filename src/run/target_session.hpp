@@ -41,7 +41,4 @@ class TargetSession {
   SystemClock clock_;
 };
 
-/// The target whose language C++ references are written in.
-inline constexpr const char* kCppReferenceTarget = "cpu";
-
 }  // namespace kerf

@@ -8,28 +8,71 @@
 namespace kerf {
 namespace {
 
-std::vector<TargetEntry> all_targets() { return {cpu_target(), opencl_target(), cuda_target()}; }
+const std::vector<TargetEntry>& all_targets() {
+  static const std::vector<TargetEntry> all{cpu_target(), opencl_target(), cuda_target()};
+  return all;
+}
 
 }  // namespace
 
+const std::vector<TargetDescription>& target_descriptions() {
+  static const std::vector<TargetDescription> descriptions = [] {
+    std::vector<TargetDescription> found;
+    for (const TargetEntry& entry : all_targets()) found.push_back(entry.description);
+    return found;
+  }();
+  return descriptions;
+}
+
+const TargetDescription* find_target(std::string_view name) {
+  for (const TargetDescription& target : target_descriptions())
+    if (target.name == name) return &target;
+  return nullptr;
+}
+
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
-  for (const TargetEntry& entry : all_targets()) names.push_back(entry.name);
+  for (const TargetDescription& target : target_descriptions()) names.push_back(target.name);
   return names;
 }
 
-std::string target_for_extension(const std::string& extension) {
-  for (const TargetEntry& entry : all_targets())
-    if (entry.file_extension == extension) return entry.name;
+std::string default_target() { return target_descriptions().front().name; }
+
+std::string target_extension(std::string_view name) {
+  const TargetDescription* target = find_target(name);
+  return target == nullptr ? ".txt" : target->file_extension;
+}
+
+std::string target_for_extension(std::string_view extension) {
+  for (const TargetDescription& target : target_descriptions())
+    if (target.file_extension == extension) return target.name;
   return "";
+}
+
+std::string cpp_reference_target() {
+  for (const TargetDescription& target : target_descriptions())
+    if (target.runs_cpp_references) return target.name;
+  return "";
+}
+
+Status check_target_name(const std::string& name) {
+  if (find_target(name) != nullptr) return {};
+  return fail(Errc::invalid_input, "unknown target '" + name + "'" + did_you_mean(name, target_names()) +
+                                       "; choose one of: " + join(target_names(), ", "));
+}
+
+bool is_target_variable(std::string_view name) {
+  for (const TargetDescription& target : target_descriptions())
+    for (const std::string_view known : target.environment)
+      if (known.ends_with('*') ? name.starts_with(known.substr(0, known.size() - 1)) : name == known) return true;
+  return false;
 }
 
 Result<Target> make_target(const std::string& name, const TargetResources& context, const std::string& device,
                            bool compile_only) {
   for (const TargetEntry& entry : all_targets())
-    if (entry.name == name) return entry.make(context, device, compile_only);
-  return fail(Errc::invalid_input, "unknown target '" + name + "'" + did_you_mean(name, target_names()) +
-                                       "; choose one of: " + join(target_names(), ", "));
+    if (entry.description.name == name) return entry.make(context, device, compile_only);
+  return tl::unexpected(check_target_name(name).error());
 }
 
 std::vector<Finding> diagnose(const TargetResources& context) {

@@ -1,4 +1,5 @@
 #include "device/cpu/cpu_device.hpp"
+#include "export/export.hpp"
 #include "language/cpp/cpp_language.hpp"
 #include "target/entry.hpp"
 
@@ -33,6 +34,16 @@ std::vector<Finding> findings_of(const TargetResources& context) {
 
 }  // namespace
 
-TargetEntry cpu_target() { return {"cpu", ".cpp", make, findings_of, {{"cpu", cpu_worker_main}}}; }
+TargetEntry cpu_target() {
+  TargetDescription cpu;
+  cpu.name = "cpu";
+  cpu.help = "C++ on this machine's processor, compiled with g++ or clang";
+  cpu.language = "cpp";
+  cpu.file_extension = ".cpp";
+  cpu.device_kind = "cpu";
+  cpu.runs_cpp_references = true;
+  cpu.exporter = &exporting::cpp_exporter();
+  return {cpu, make, findings_of, {{"cpu", cpu_worker_main}}};
+}
 
 }  // namespace kerf

@@ -1,11 +1,20 @@
+#include "base/text.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "export/export.hpp"
 #include "language/cuda_cpp/cuda_language.hpp"
 #include "target/entry.hpp"
 
 namespace kerf {
 namespace {
 
-CudaToolkitSearch search_for(const TargetResources& context) { return {context.nvrtc_folders, context.environment}; }
+/// KERF_NVRTC is where the user says libnvrtc is, searched first.
+CudaToolkitSearch search_for(const TargetResources& context) {
+  CudaToolkitSearch search{{}, context.environment};
+  if (const auto named = context.environment.find("KERF_NVRTC"); named != context.environment.end())
+    for (const auto& folder : split(named->second, ':'))
+      if (!folder.empty()) search.folders.push_back(folder);
+  return search;
+}
 
 CudaDeviceOptions device_options(const TargetResources& context) {
   CudaDeviceOptions options;
@@ -47,8 +56,15 @@ std::vector<Finding> findings_of(const TargetResources& context) {
 }  // namespace
 
 TargetEntry cuda_target() {
-  return {"cuda",
-          ".cu",
+  TargetDescription cuda;
+  cuda.name = "cuda";
+  cuda.help = "CUDA C++ on an NVIDIA GPU, compiled with NVRTC";
+  cuda.language = "cuda_cpp";
+  cuda.file_extension = ".cu";
+  cuda.device_kind = "cuda";
+  cuda.environment = {"KERF_NVRTC", "CUDA_*", "NVRTC_*", "VIRTUAL_ENV"};
+  cuda.exporter = &exporting::cuda_exporter();
+  return {cuda,
           make,
           findings_of,
           {{"nvrtc", nvrtc_worker_main}, {"cuda", cuda_worker_main}, {"cuda-probe", cuda_probe_main}}};

@@ -16,8 +16,7 @@ struct WorkerEntry {
 };
 
 struct TargetEntry {
-  std::string name;
-  std::string file_extension;  ///< ".cpp"
+  TargetDescription description;
   std::function<Result<Target>(const TargetResources&, const std::string& device, bool compile_only)> make;
   std::function<std::vector<Finding>(const TargetResources&)> diagnose;
   std::vector<WorkerEntry> workers;

@@ -1,4 +1,5 @@
 #include "device/opencl/opencl_device.hpp"
+#include "export/export.hpp"
 #include "language/opencl_c/opencl_language.hpp"
 #include "target/entry.hpp"
 
@@ -40,9 +41,16 @@ std::vector<Finding> findings_of(const TargetResources& context) {
 }  // namespace
 
 TargetEntry opencl_target() {
+  TargetDescription opencl;
+  opencl.name = "opencl";
+  opencl.help = "OpenCL C on any OpenCL device, compiled by its driver";
+  opencl.language = "opencl_c";
+  opencl.file_extension = ".cl";
+  opencl.device_kind = "opencl";
+  opencl.environment = {"OPENCL_VENDOR_PATH", "OCL_*", "POCL_*"};
+  opencl.exporter = &exporting::opencl_exporter();
   return {
-      "opencl",
-      ".cl",
+      opencl,
       make,
       findings_of,
       {{"opencl", opencl_worker_main}, {"opencl-compile", opencl_compile_main}, {"opencl-probe", opencl_probe_main}}};

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "../target_environment.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
@@ -28,9 +29,18 @@ struct Case {
   fs::path file;
 };
 
+/// Levels are read off compiled code, so one target per language is enough: the first.
+std::vector<std::string> language_targets() {
+  std::set<std::string> languages;
+  std::vector<std::string> names;
+  for (const TargetDescription& target : target_descriptions())
+    if (languages.insert(target.language).second) names.push_back(target.name);
+  return names;
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const std::string target : {"cpu", "opencl", "cuda"})
+  for (const std::string& target : language_targets())
     for (const auto& entry : fs::directory_iterator(fs::path(KERF_SOURCE_DIR) / "tests/descriptors" / target)) {
       const std::string stem = entry.path().stem().string();
       const auto parts = split(stem, '_');
@@ -51,10 +61,8 @@ struct Toolbox {
     TargetResources context;
     context.self = KERF_BINARY;
     context.sandbox = sandbox.get();
-    for (const char* variable : {"PATH", "CUDA_HOME", "LD_LIBRARY_PATH"})
-      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
-    if (*KERF_NVRTC_DIR != '\0') context.nvrtc_folders.emplace_back(KERF_NVRTC_DIR);
-    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    context.environment = target_environment();
+    if (*KERF_NVRTC_DIR != '\0') context.environment["KERF_NVRTC"].insert(0, std::string(KERF_NVRTC_DIR) + ":");
     context.compile_jobs = 1;
     return targets.emplace(name, make_target(name, context, "", true)).first->second;
   }
@@ -109,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Levels, testing::ValuesIn(all_cases()),
 TEST(LevelKernels, CoverEveryLevelOfEveryDimensionOnEveryTarget) {
   std::set<std::string> covered;
   for (const Case& one : all_cases()) covered.insert(one.target + one.dimension + std::to_string(one.level));
-  for (const char* target : {"cpu", "opencl", "cuda"})
+  for (const std::string& target : language_targets())
     for (int d = 0; d < kDimensions; ++d)
       for (int level = 0; level < kLevels; ++level)
         EXPECT_TRUE(covered.contains(target + std::string(dimension_name(d)) + std::to_string(level)))

@@ -10,6 +10,9 @@ import unittest
 
 KERF, MAKE_RUN = (os.path.abspath(path) for path in sys.argv[1:3])
 TASKS = pathlib.Path(__file__).resolve().parents[2] / "tasks"
+CLANG = shutil.which("clang++-19") or shutil.which("clang++")
+COMPILERS = [["g++"]] + ([[CLANG]] if CLANG else [])
+STRICT = ["-Wall", "-Wextra", "-Werror"]
 NVCC = os.environ.get("KERF_NVCC") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 
@@ -32,10 +35,22 @@ class Export(unittest.TestCase):
         self.must(MAKE_RUN, self.folder / "run", target, steps)
         return self.folder / "run"
 
-    def export(self, source, form):
-        out = self.folder / ("out-" + form)
-        self.must(KERF, "export", source, "--format", form, "--out", out)
+    def export(self, source, form, *options):
+        out = self.folder / "-".join(["out", form, *map(str, options)])
+        self.must(KERF, "export", source, "--format", form, "--out", out, *options)
         return out
+
+    def strict(self, file, *options):
+        """Compiles a C++ file with every compiler here, warnings being errors."""
+        for compiler in COMPILERS:
+            if "clang" in compiler[0] and "-fopenmp" in options and not self.clang_has_openmp():
+                continue
+            self.must(*compiler, "-std=gnu++20", "-O2", *STRICT, *options, "-c", file, "-o", str(file) + ".o")
+
+    def clang_has_openmp(self):
+        probe = self.folder / "probe.cpp"
+        probe.write_text("#include <omp.h>\nint main() { return omp_get_max_threads() == 0; }\n")
+        return run(CLANG, "-fopenmp", "-fsyntax-only", probe).returncode == 0
 
     def build(self, source):
         self.must("cmake", "-S", source, "-B", source / "build", "-G", "Ninja")
@@ -70,19 +85,76 @@ class Export(unittest.TestCase):
     def test_one_header_for_cpu_is_enough(self):
         out = self.export(self.fixture("cpu"), "c-header")
         (out / "main.cpp").write_text(
-            '#define RMSNORM_IMPLEMENTATION\n#include "rmsnorm.h"\n'
+            '#define RMSNORM_IMPLEMENTATION\n#include "rmsnorm.h"\n#include <string>\n'
             "int main() {\n  std::vector<float> x(96 * 1024, 3.0f), w(1024, 2.0f), y(96 * 1024);\n"
-            "  if (rmsnorm(1024, 96, x.data(), w.data(), y.data()) != RMSNORM_OK || std::fabs(y[7] - 2) > 1e-3) return 1;\n"
-            '  if (std::string(rmsnorm_path(1024, 96)) != "wide" || std::string(rmsnorm_path(5, 3)) != "fallback") return 2;\n'
-            "  y[14] = 0;\n  if (rmsnorm(5, 3, x.data(), w.data(), y.data()) != RMSNORM_OK || std::fabs(y[14] - 2) > 1e-3) return 3;\n"
-            "  return rmsnorm(0, 3, x.data(), w.data(), y.data()) == RMSNORM_INVALID_SHAPE && !rmsnorm_path(0, 3) ? 0 : 4;\n}\n")
-        self.must("g++", "-std=gnu++20", "-O2", "-fopenmp", "-include", "string", out / "main.cpp", "-o", out / "main")
+            "  const rmsnorm_shape wide = {96, 1024}, other = {3, 5}, none = {3, 0};\n"
+            "  if (rmsnorm(wide, x.data(), w.data(), y.data()) != RMSNORM_OK || std::fabs(y[7] - 2) > 1e-3) return 1;\n"
+            '  if (std::string(rmsnorm_path(wide)) != "wide" || std::string(rmsnorm_path(other)) != "fallback") return 2;\n'
+            "  y[14] = 0;\n  if (rmsnorm(other, x.data(), w.data(), y.data()) != RMSNORM_OK || std::fabs(y[14] - 2) > 1e-3) return 3;\n"
+            "  if (rmsnorm(none, x.data(), w.data(), y.data()) != RMSNORM_INVALID_SHAPE || rmsnorm_path(none)) return 4;\n"
+            '  return rmsnorm_refusal(none) == std::string("cols must be at least 1") && !rmsnorm_refusal(wide) ? 0 : 5;\n}\n')
+        self.must("g++", "-std=gnu++20", "-O2", *STRICT, "-fopenmp", out / "main.cpp", "-o", out / "main")
         self.must(out / "main")
+
+    def test_sources_for_cpu_compile_without_a_warning(self):
+        out = self.export(self.fixture("cpu"), "cmake")
+        for file in out.glob("*.cpp"):
+            self.strict(file, "-fopenmp")
+        (out / "user.c").write_text('#include "rmsnorm.h"\nint use(const float* x, const float* w, float* y) {\n'
+                                    "  const rmsnorm_shape shape = {.rows = 3, .cols = 5};\n  return rmsnorm(shape, x, w, y);\n}\n")
+        self.must("gcc", "-std=c99", *STRICT, "-pedantic", "-c", out / "user.c", "-o", out / "user.o")
+
+    def test_two_exports_fit_into_one_file(self):
+        source = self.fixture("cpu")
+        first, second = (self.export(source, "c-header", "--name", name) for name in ("first", "second"))
+        main = self.folder / "main.cpp"
+        main.write_text(f'#define FIRST_IMPLEMENTATION\n#define SECOND_IMPLEMENTATION\n#include "{first}/first.h"\n#include "{second}/second.h"\n'
+                        "int main() {\n  float x[15] = {1}, w[5] = {1}, y[15];\n"
+                        "  return first({3, 5}, x, w, y) + second({3, 5}, x, w, y);\n}\n")
+        self.strict(main, "-fopenmp")
+        self.must("g++", "-std=gnu++20", "-O1", "-fopenmp", main, "-o", self.folder / "main")
+        self.must(self.folder / "main")
+
+    def test_two_opencl_exports_fit_into_one_c_file(self):
+        source = self.fixture("opencl")
+        first, second = (self.export(source, "c-header", "--name", name) for name in ("first", "second"))
+        main = self.folder / "main.c"
+        main.write_text(f'#define FIRST_IMPLEMENTATION\n#define SECOND_IMPLEMENTATION\n#include "{first}/first.h"\n#include "{second}/second.h"\n'
+                        "int main(void) { return 0; }\n")
+        self.must("gcc", "-std=c99", *STRICT, "-pedantic", main, "-o", self.folder / "main", "-l:libOpenCL.so.1")
+
+    def test_the_header_says_where_it_is_from(self):
+        out = self.export(self.fixture("cpu"), "source", "--name", "scaled_rows")
+        text = (out / "scaled_rows.h").read_text()
+        self.assertRegex(text, r"Task id: [0-9a-f]{64}\n")
+        self.assertRegex(text, r"Kernel: .*, id [0-9a-f]{64}\n")
+        self.assertRegex(text, r"Exported by Kerf \S+ on \d{4}-\d\d-\d\d\.\n")
+        self.assertIn("SPDX-License-Identifier: Apache-2.0", text)
+        self.assertIn("long long rows, cols;", text)
+
+    def test_shapes_outside_of_the_domain_are_refused(self):
+        # m and n are equal in every shape set, so that a plain kernel would read past the end of the shorter one.
+        task = self.folder / "added.toml"
+        task.write_text('name = "added"\n[inputs]\na = "f32[rows, m]"\nb = "f32[n]"\n[shapes]\n'
+                        "default = { rows = 64, m = 256, n = 256 }\ntail = { rows = 3, m = 37, n = 37 }\n"
+                        '[reference]\nexpr = "y = a + b"\noutputs = ["y"]\n')
+        self.must(KERF, "optimize", task, "--target", "cpu", "--evals", 2, "--seed", 5, "--out", self.folder / "run",
+                  "--set", "measure.max_rounds=3", env=dict(os.environ, KERF_CACHE=str(self.folder / "cache")))
+        out = self.export(self.folder / "run", "cmake")
+        self.assertIn("all right", self.checked(out, "added", "rows=2", "m=5", "n=5"))
+        refused = run(out / "build" / "check_added", "rows=2", "m=6", "n=5")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the shape is refused: m must equal n", refused.stdout)
 
     def test_one_header_for_opencl_is_plain_c(self):
         out = self.export(self.fixture("opencl"), "c-header")
         (out / "main.c").write_text('#define RMSNORM_IMPLEMENTATION\n#include "rmsnorm.h"\nint main(void) { return 0; }\n')
-        self.must("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", out / "main.c", "-o", out / "main", "-l:libOpenCL.so.1")
+        self.must("gcc", "-std=c99", *STRICT, "-pedantic", out / "main.c", "-o", out / "main", "-l:libOpenCL.so.1")
+        self.strict_cpp_user(out)
+
+    def strict_cpp_user(self, out):
+        (out / "user.cpp").write_text('#include "rmsnorm.h"\nint main() { return 0; }\n')
+        self.strict(out / "user.cpp")
 
     @unittest.skipUnless(NVCC, "SKIPPED: no nvcc here (KERF_NVCC names one)")
     def test_cuda_kernels_compile(self):
@@ -106,11 +178,30 @@ class Export(unittest.TestCase):
                 out = self.folder / ("out-" + task)
                 self.must(KERF, "export", source, "--format", "cmake", "--out", out)
                 self.assertIn("all right", self.checked(out, task, *symbols))
+                for file in out.glob("*.cpp"):
+                    self.strict(file, "-fopenmp")
+
+    def test_a_kernel_of_ones_own_is_verified_and_exported_for_more_shapes(self):
+        kernel, environment = self.folder / "mine.cpp", dict(os.environ, KERF_CACHE=str(self.folder / "cache"))
+        kernel.write_text(self.must(KERF, "naive", TASKS / "softmax.toml", "--target", "cpu"))
+        out = self.folder / "own"
+        options = ["export", "--task", TASKS / "softmax.toml", "--kernel", kernel, "--format", "cmake", "--out", out]
+        self.must(KERF, *options, "--shapes", "rows=4..8:4,cols=32", env=environment)
+        text = self.checked(out, "softmax", "rows=5", "cols=7")
+        for path in ("rows4_cols32", "rows8_cols32", "tail", "fallback"):
+            self.assertRegex(text, rf"ok +\w+ +{path} ")
+        kernel.write_text(kernel.read_text().replace("std::exp(", "std::exp2("))
+        wrong = run(KERF, *options, env=environment)
+        self.assertEqual(wrong.returncode, 2, wrong.stdout)
+        self.assertIn("the kernel cannot be exported: wrong", wrong.stderr)
 
     def test_misuse_is_explained(self):
         wrong = run(KERF, "export", self.fixture("cpu"), "--format", "cmke")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("did you mean 'cmake'", wrong.stderr)
+        wrong = run(KERF, "export", self.folder / "run", "--name", "two words")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("'two words' is not a name", wrong.stderr)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ Result<Admission> admission_of(const Task& task, const TargetResources& context,
     KERF_TRY(const auto reference, oracle::make_graph_reference(task));
     return admit(task, *reference, *smallest, seed);
   }
-  KERF_TRY(const Target cpp, make_target(kCppReferenceTarget, context));
+  KERF_TRY(const Target cpp, make_target(cpp_reference_target(), context));
   KERF_TRY(const auto reference, make_cpp_reference(task, *cpp.language, *cpp.device));
   return admit(task, *reference, *smallest, seed);
 }

@@ -1,15 +1,25 @@
 #include <fmt/format.h>
 
+#include <chrono>
+#include <ctime>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/kernel_file.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "base/version.hpp"
 #include "export/export.hpp"
-#include "export/shape_winners.hpp"
+#include "export/proof/shape_winners.hpp"
+#include "export/shape_ranges.hpp"
+#include "judge/judge.hpp"
 #include "run/chosen_kernel.hpp"
 #include "run/run_task.hpp"
+#include "run/settings.hpp"
+#include "run/target_session.hpp"
 #include "store/find_run.hpp"
+#include "target/target.hpp"
+#include "task/task.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -17,8 +27,8 @@ namespace {
 /// What people read at the top of an exported file.
 std::string origin_of(const RunView& run, const Task& task, const Step& step) {
   std::string text = task.name + (task.description.empty() ? "" : ": " + task.description) + "\n";
-  text += fmt::format("Kernel {} of step {} in {}, exported by kerf {}.\n", step.evaluation.candidate_id.substr(0, 12),
-                      step.number, run.folder.filename().string(), kKerfVersion);
+  text += fmt::format("Kernel {} of step {} in {}.\n", step.evaluation.candidate_id.substr(0, 12), step.number,
+                      run.folder.filename().string());
   const Measurement& measured = *measurement_of(step);
   text += fmt::format("Measured on {}: {} over {}.\n", step.evaluation.device, format_speedup(measured.speedup),
                       measured.speedup.vs);
@@ -27,7 +37,7 @@ std::string origin_of(const RunView& run, const Task& task, const Step& step) {
   return printable(text);
 }
 
-std::string next_words(exporting::Format format, const std::string& target, const std::string& folder,
+std::string next_words(exporting::Format format, const exporting::Exporter& exporter, const std::string& folder,
                        const std::string& name) {
   switch (format) {
     case exporting::Format::cmake:
@@ -37,49 +47,155 @@ std::string next_words(exporting::Format format, const std::string& target, cons
       for (char& c : macro) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
       return fmt::format("#define {}_IMPLEMENTATION in one source file before including it", macro);
     }
-    case exporting::Format::source:
-      return target == "cpu"
-                 ? "compile with -O3 -march=native -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast"
-                 : "add the files to your build; --format cmake has one";
+    case exporting::Format::source: return exporter.compile_advice() + "; --format cmake has a build of its own";
   }
   return "";
 }
 
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm date{};
+  ::gmtime_r(&now, &date);
+  return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
+}
+
+/// What is exported, and where it goes when the user does not say.
+struct Material {
+  Task task;
+  std::string target;
+  Candidate candidate;
+  Bindings tunables;
+  std::map<std::string, Bindings> by_shape;
+  std::string origin;
+  bool judged = false;  ///< on the task's own shape sets
+  std::filesystem::path folder;
+};
+
+Result<Material> from_run(const ExportOptions& options) {
+  Material material;
+  KERF_TRY(material.folder, find_run(options.run, kRunsFolder));
+  KERF_TRY(const auto run, load_run(material.folder));
+  KERF_TRY(TaskText text, stored_task(run.facts, run.folder.string()));
+  material.task = std::move(text.task);
+  KERF_TRY(ChosenKernel chosen, choose_kernel(run, options.step));
+  const Step& step = run.step(chosen.step);
+  material.target = run.fact("target");
+  material.candidate = std::move(chosen.candidate);
+  material.tunables = std::move(chosen.tunables);
+  material.by_shape = exporting::winners_by_shape(run.steps, step);
+  material.origin = origin_of(run, material.task, step);
+  material.judged = true;
+  return material;
+}
+
+/// A kernel of the user's own.
+Result<Material> from_kernel(const ExportOptions& options) {
+  Material material;
+  KERF_TRY(material.task, load_checked_task(options.task));
+  KERF_TRY(material.candidate, read_kernel_file(options.kernel, ""));
+  const Candidate& candidate = material.candidate;
+  const std::filesystem::path file(options.kernel);
+  KERF_TRY_VOID(check_against(material.task, candidate));
+  KERF_TRY(const Settings settings, parse_settings(options.set));
+  if (!settings.options.empty())
+    return fail(Errc::invalid_input,
+                fmt::format("--set {}: an export takes values of tunables only", settings.options.front().first));
+  KERF_TRY(material.tunables, resolve_tunables(candidate, settings.tunables));
+  material.target = candidate.target;
+  material.origin = printable(material.task.name + (material.task.description.empty() ? "" : ": ") +
+                              material.task.description + "\nKernel " + file.filename().string() + ".");
+  material.folder = file.parent_path();
+  return material;
+}
+
+/// Every shape with the values that the export has for it passes the judge's checks; nothing is timed.
+Status verify_shapes(const exporting::Winner& winner, const std::vector<ShapeSet>& shapes, const ExportOptions& options,
+                     const Environment& environment, Console& console) {
+  std::map<Bindings, std::vector<ShapeSet>> by_tunables;
+  for (const ShapeSet& shape : shapes) {
+    const auto own = winner.by_shape.find(shape.name);
+    by_tunables[own == winner.by_shape.end() ? winner.tunables : own->second].push_back(shape);
+  }
+  const auto sandbox = make_sandbox();
+  const TargetResources context = make_context(environment, *sandbox, 0);
+  KERF_TRY(const auto session, TargetSession::open(winner.task, winner.target, options.device, context));
+  NullObserver silent;
+  JudgeOptions judge_options;
+  judge_options.skip_timing = true;
+  Candidate candidate = winner.candidate;
+  candidate.target = winner.target;
+  for (const auto& [tunables, sets] : by_tunables) {
+    Task task = winner.task;
+    task.shapes = sets;
+    console.err << fmt::format("verifying the kernel on {} {}\n", sets.size(), sets.size() == 1 ? "shape" : "shapes")
+                << std::flush;
+    KERF_TRY(const auto judge, Judge::open(task, session->tools(), judge_options, silent));
+    KERF_TRY(const Evaluation verdict, judge->evaluate(candidate, tunables, silent));
+    if (!std::holds_alternative<Measurement>(verdict.outcome))
+      return fail(Errc::invalid_input,
+                  fmt::format("the kernel cannot be exported: {} at {}: {}", outcome_name(verdict.outcome),
+                              outcome_gate(verdict.outcome), printable(outcome_message(verdict.outcome))));
+  }
+  return {};
+}
+
+/// Compiles for more shapes, when they pass the judge's checks too.
+Status add_shapes(exporting::Winner& winner, const ExportOptions& options) {
+  for (const auto& text : options.shapes) {
+    KERF_TRY(const auto sets, exporting::parse_shapes(text, winner.task));
+    for (const ShapeSet& set : sets) {
+      KERF_TRY(winner.by_shape[set.name], exporting::tunables_for(winner, set));
+      winner.more_shapes.push_back(set);
+    }
+  }
+  return {};
+}
+
+Status write_files(const std::vector<exporting::File>& files, const std::filesystem::path& out, Console& console) {
+  for (const auto& file : files) {
+    KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
+    console.out << (out / file.path).string() << "\n";
+  }
+  console.out << std::flush;
+  return {};
+}
+
 }  // namespace
 
-Status export_run(const ExportOptions& options, const Environment&, Console& console) {
+Status export_run(const ExportOptions& options, const Environment& environment, Console& console) {
   const auto format = exporting::format_from_name(options.format);
   if (!format) {
     const auto known = exporting::format_names();
     return fail(Errc::invalid_input, fmt::format("unknown format '{}'{}; choose one of: {}", options.format,
                                                  did_you_mean(options.format, known), join(known, ", ")));
   }
-  KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, load_run(folder));
-  KERF_TRY(const TaskText text, stored_task(run.facts, run.folder.string()));
-  const Task& task = text.task;
-  KERF_TRY(const ChosenKernel chosen, choose_kernel(run, options.step));
-  const Step& step = run.step(chosen.step);
-  const exporting::Winner winner{task,
-                                 run.fact("target"),
-                                 chosen.candidate,
-                                 chosen.tunables,
-                                 exporting::winners_by_shape(run.steps, step),
-                                 origin_of(run, task, step)};
-  KERF_TRY(const auto files, exporting::export_files(winner, *format));
-  const std::filesystem::path out =
-      options.out.empty() ? folder / ("export-" + options.format) : std::filesystem::path(options.out);
-  for (const auto& file : files) {
-    KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
-    console.out << (out / file.path).string() << "\n";
+  const bool own_kernel = !options.kernel.empty() && !options.task.empty();
+  if (options.run.empty() != own_kernel || options.kernel.empty() != options.task.empty())
+    return fail(Errc::invalid_input, "name a run, or a kernel of your own with --task FILE --kernel FILE");
+  KERF_TRY(const Material material, own_kernel ? from_kernel(options) : from_run(options));
+  exporting::Winner winner{material.task,     material.target, material.candidate, material.tunables,
+                           material.by_shape, material.origin, options.name,       today()};
+  KERF_TRY_VOID(check_target_name(winner.target));
+  const exporting::Exporter* exporter = find_target(winner.target)->exporter;
+  if (exporter == nullptr)
+    return fail(Errc::invalid_input, fmt::format("kernels for target '{}' cannot be exported", winner.target));
+  KERF_TRY_VOID(add_shapes(winner, options));
+  KERF_TRY(const auto files, exporting::export_files(*exporter, winner, *format));
+  std::vector<ShapeSet> unverified = winner.more_shapes;
+  if (!material.judged)
+    for (const ShapeSet& set : shapes_for(winner.task, winner.target)) unverified.push_back(set);
+  if (!unverified.empty()) {
+    KERF_TRY_VOID(verify_shapes(winner, unverified, options, environment, console));
   }
-  for (const auto& [shape, tunables] : winner.by_shape)
+  const std::filesystem::path out =
+      options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
+  KERF_TRY_VOID(write_files(files, out, console));
+  for (const auto& [shape, tunables] : material.by_shape)
     console.err << fmt::format("shape '{}' has tuned values of its own\n", printable(shape));
-  console.err << paint("next: " + next_words(*format, winner.target, out.string(), exporting::function_name(task)),
+  console.err << paint("next: " + next_words(*format, *exporter, out.string(), exporting::function_name(winner)),
                        Colour::dim, console.err_style)
               << "\n"
               << std::flush;
-  console.out << std::flush;
   return {};
 }
 

@@ -14,7 +14,7 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
   if (source.empty())
     return fail(Errc::invalid_input, "the reference of " + task.name +
                                          " is C++ code, so there is a naive kernel only for target " +
-                                         kCppReferenceTarget);
+                                         cpp_reference_target());
   console.out << source << std::flush;
   return {};
 }

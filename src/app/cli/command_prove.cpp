@@ -6,7 +6,7 @@
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
-#include "export/proof.hpp"
+#include "export/proof/proof.hpp"
 #include "judge/judge.hpp"
 #include "run/chosen_kernel.hpp"
 #include "run/run_config.hpp"

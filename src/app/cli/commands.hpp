@@ -123,9 +123,6 @@ Result<Task> load_checked_task(const std::string& path);
 /// The same with its texts.
 Result<TaskText> read_checked_task(const std::string& path);
 
-/// Ok when `name` is a target; the error gives the nearest one.
-Status check_target_name(const std::string& name);
-
 /// A seed that was not drawn before: 64 random bits.
 std::uint64_t fresh_seed();
 

@@ -11,13 +11,6 @@
 
 namespace kerf::cli {
 
-Status check_target_name(const std::string& name) {
-  const auto known = target_names();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return {};
-  return fail(Errc::invalid_input, fmt::format("unknown target '{}'{}; choose one of: {}", name,
-                                               did_you_mean(name, known), join(known, ", ")));
-}
-
 Result<Task> load_checked_task(const std::string& path) {
   KERF_TRY(TaskText text, read_checked_task(path));
   return std::move(text.task);

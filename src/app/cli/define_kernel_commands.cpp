@@ -22,9 +22,9 @@ void define_eval(CLI::App& app, EvalOptions& options) {
   auto* command = app.add_subcommand("eval", "Judge kernels: build, verify, measure");
   command->footer(kEvalNotes);
   add_file(command, "TASK", options.task, "The task's .toml file");
-  add_file(command, "KERNEL", options.kernels, "Kernel files (.cpp, .cl, .cu), judged in this order");
+  add_file(command, "KERNEL", options.kernels, "Kernel files (" + kernel_extensions() + "), judged in this order");
   add_value(command, "--target", options.target, "NAME",
-            "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
+            target_choices() + "; otherwise what the kernel says, or its extension");
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
@@ -59,7 +59,7 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_file(command, "TASK", options.task, "The task's .toml file");
   add_file(command, "KERNEL", options.kernel, "Kernel file with 'tune:' lines in its header");
   add_value(command, "--target", options.target, "NAME",
-            "cpu, opencl or cuda; otherwise what the kernel says, or its extension");
+            target_choices() + "; otherwise what the kernel says, or its extension");
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
@@ -97,7 +97,7 @@ void define_compare(CLI::App& app, CompareOptions& options) {
   add_file(command, "A", options.first, "Kernel file");
   add_file(command, "B", options.second, "Kernel file, for the same target");
   add_value(command, "--target", options.target, "NAME",
-            "cpu, opencl or cuda; otherwise what the kernels say, or their extension");
+            target_choices() + "; otherwise what the kernels say, or their extension");
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
@@ -137,13 +137,13 @@ void define_others(CLI::App& app, Options& options) {
   auto* naive = app.add_subcommand("naive", "Print the plain kernel generated from a task, as a starting point");
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
-  add_value(naive, "--target", options.naive.target, "NAME", "cpu, opencl or cuda")->required();
+  add_value(naive, "--target", options.naive.target, "NAME", target_choices())->required();
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
   synth->footer(
       "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
       "--start 2 > mine.cpp");
   add_file(synth, "TASK", options.synth.task, "The task's .toml file");
-  add_value(synth, "--target", options.synth.target, "NAME", "cpu, opencl or cuda")->required();
+  add_value(synth, "--target", options.synth.target, "NAME", target_choices())->required();
   synth->add_flag("--list", options.synth.list, "One line per composition instead");
   add_value(synth, "--start", options.synth.start, "NUMBER", "Which composition (default 0, the best guess)");
 }

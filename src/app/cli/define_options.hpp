@@ -3,16 +3,21 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "target/target.hpp"
 
 namespace kerf::cli {
 
 /// An option whose help reads "--shape NAME".
 template <class T>
-CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char* type, const char* help) {
+CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char* type, const std::string& help) {
   return command->add_option(name, into, help)->type_name(type);
 }
 
@@ -44,8 +49,25 @@ inline void add_seed(CLI::App* command, std::optional<std::uint64_t>& into, cons
 }
 
 template <class T>
-void add_file(CLI::App* command, const char* name, T& into, const char* help) {
+void add_file(CLI::App* command, const char* name, T& into, const std::string& help) {
   command->add_option(name, into, help)->required()->type_name("");
+}
+
+/// "cpu, opencl or cuda".
+inline std::string target_choices() {
+  auto names = target_names();
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : join(names, ", ") + " or " + last;
+}
+
+/// ".cpp, .cl, .cu".
+inline std::string kernel_extensions() {
+  std::vector<std::string> extensions;
+  for (const auto& target : target_descriptions())
+    if (std::find(extensions.begin(), extensions.end(), target.file_extension) == extensions.end())
+      extensions.push_back(target.file_extension);
+  return join(extensions, ", ");
 }
 
 }  // namespace kerf::cli

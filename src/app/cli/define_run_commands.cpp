@@ -1,4 +1,7 @@
 #include "app/cli/define_commands.hpp"
+
+#include <fmt/format.h>
+
 #include "app/cli/define_options.hpp"
 
 namespace kerf::cli {
@@ -19,7 +22,8 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
   command->footer(kOptimizeNotes);
   command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
-  add_value(command, "--target", options.target, "NAME", "cpu (default), opencl or cuda");
+  add_value(command, "--target", options.target, "NAME",
+            fmt::format("{} (default: {})", target_choices(), default_target()));
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--evals", options.evaluations, "NUMBER",
@@ -80,11 +84,24 @@ void define_runs(CLI::App& app, Options& options) {
   files->footer(
       "Formats:\n  source    kernel, launcher and dispatcher\n  c-header  the same in one header\n"
       "  cmake     source with a CMakeLists.txt and a program that checks it\n\n"
-      "Example:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm");
-  add_file(files, "RUN", options.exported.run, kRunHelp);
+      "Examples:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm\n"
+      "  kerf export rmsnorm-cpu --shapes rows=64..512:64,cols=4096 --name rms\n"
+      "  kerf export --task tasks/rmsnorm.toml --kernel mine.cpp --set BLOCK=64 --format c-header");
+  files->add_option("RUN", options.exported.run, kRunHelp)->type_name("");
+  add_value(files, "--task", options.exported.task, "FILE", "With --kernel: export a kernel of your own instead");
+  add_value(files, "--kernel", options.exported.kernel, "FILE", "The kernel; it is verified first");
+  add_value(files, "--set", options.exported.set, "NAME=VALUE", "With --kernel: a tunable's value; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(files, "--shapes", options.exported.shapes, "RANGES",
+            "More shapes to compile for, verified first: rows=64..256:64,cols=1024; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(files, "--device", options.exported.device, "NAME", "Where they are verified");
   add_value(files, "--format", options.exported.format, "NAME", "source (default), c-header or cmake");
   add_value(files, "--out", options.exported.out, "FOLDER",
             "Where to write (default: export-FORMAT in the run folder)");
+  add_value(files, "--name", options.exported.name, "NAME", "Of the exported function (default: the task's name)");
   add_value(files, "--step", options.exported.step, "STEP",
             "Another kernel than the best: a step's number or a kernel's id");
 }

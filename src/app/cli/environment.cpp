@@ -17,12 +17,10 @@ namespace kerf::cli {
 namespace {
 
 bool is_relevant(std::string_view name) {
-  constexpr auto kNames =
-      std::to_array<std::string_view>({"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "NO_COLOR",
-                                       "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "OPENCL_VENDOR_PATH"});
-  constexpr auto kPrefixes = std::to_array<std::string_view>({"KERF_", "CUDA_", "NVRTC_", "OCL_", "POCL_"});
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto prefix) { return name.starts_with(prefix); });
+  constexpr auto kNames = std::to_array<std::string_view>({"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE",
+                                                           "TERM", "NO_COLOR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH"});
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.starts_with("KERF_") ||
+         is_target_variable(name);
 }
 
 std::string value_of(const Environment& environment, const std::string& name) {
@@ -90,8 +88,6 @@ TargetResources make_context(const Environment& environment, Sandbox& sandbox, i
   context.self = environment.self;
   context.cache = environment.cache;
   context.sandbox = &sandbox;
-  for (const auto& folder : split(value_of(environment, "KERF_NVRTC"), ':'))
-    if (!folder.empty()) context.nvrtc_folders.push_back(folder);
   context.compile_jobs = jobs;
   context.environment = environment.variables;
   std::random_device entropy;

@@ -43,10 +43,15 @@ struct ReportOptions {
 Status report(const ReportOptions& options, const Environment& environment, Console& console);
 
 struct ExportOptions {
-  std::string run;
-  std::string step;               ///< "": the best
-  std::string format = "source";  ///< "source", "c-header", "cmake"
-  std::string out;                ///< "": export-FORMAT in the run folder
+  std::string run;                  ///< of a run's kernel ...
+  std::string task, kernel;         ///< ... or of one of the user's own
+  std::vector<std::string> set;     ///< values of its tunables: "BLOCK=64"
+  std::vector<std::string> shapes;  ///< compiled for these too: "rows=64..256:64,cols=1024"
+  std::string device;               ///< on which they are verified; "": the first
+  std::string step;                 ///< "": the best
+  std::string format = "source";    ///< "source", "c-header", "cmake"
+  std::string out;                  ///< "": export-FORMAT in the run folder
+  std::string name;                 ///< of the exported function; "": the task's
 };
 Status export_run(const ExportOptions& options, const Environment& environment, Console& console);
 

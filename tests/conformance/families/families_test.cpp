@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 
+#include "../../target_environment.hpp"
 #include "build/build.hpp"
 #include "judge/judge.hpp"
 #include "propose/synth/synthesiser.hpp"
@@ -24,10 +25,12 @@ struct Extent {
   std::size_t starts = 6;
   int random = 1;
 };
-Extent extent_for(const std::string& target, bool on_device) {
+Extent extent_for(const Target& target) {
   if (std::getenv("KERF_THOROUGH") != nullptr) return {100, 4};
-  if (target == "opencl") return {1, 0};  // PoCL takes a second per kernel; which start it is depends on the case
-  return on_device ? Extent{6, 1} : Extent{4, 0};
+  if (target.device == nullptr) return {4, 0};
+  // A driver that compiles for the host (PoCL) takes a second per kernel; which start it is depends on the case.
+  if (target.device->facts().runs_on_host && !target.language->dialect().host_entry) return {1, 0};
+  return {6, 1};
 }
 
 /// Targets are started once per test program; what could not be started keeps its reason.
@@ -46,9 +49,7 @@ class Machine {
     context.cache = cache_;
     context.sandbox = sandbox_.get();
     context.secret = 12345;
-    for (const char* variable : {"PATH", "HOME", "CUDA_HOME", "LD_LIBRARY_PATH"})
-      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
-    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    context.environment = target_environment();
     auto made = make_target(name, context);
     if (!made) made = make_target(name, context, "", true);
     targets_.emplace(name, std::move(made));
@@ -116,7 +117,7 @@ TEST_P(FamilyConformance, SampledCompositionsPassVerification) {
     judge = *std::move(opened);
   }
   int accepted = 0;
-  for (const synth::Genome& genome : genomes_of(**synthesiser, extent_for(name, on_device), task->name)) {
+  for (const synth::Genome& genome : genomes_of(**synthesiser, extent_for(**target), task->name)) {
     SCOPED_TRACE((*synthesiser)->describe(genome) + " " + to_json(genome));
     const auto candidate = (*synthesiser)->render(genome);
     ASSERT_TRUE(candidate) << candidate.error().message;
@@ -147,7 +148,7 @@ std::vector<Param> params() {
   std::sort(files.begin(), files.end());
   std::vector<Param> all;
   for (const auto& file : files)
-    for (const char* target : {"cpu", "opencl", "cuda"}) all.emplace_back(file, target);
+    for (const std::string& target : target_names()) all.emplace_back(file, target);
   return all;
 }
 

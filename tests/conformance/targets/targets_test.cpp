@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
+#include "../../target_environment.hpp"
 #include "build/build.hpp"
 #include "codegen/naive_cases.hpp"
 #include "oracle/reference.hpp"
@@ -28,9 +28,7 @@ class Machine {
     context.cache = cache_;
     context.sandbox = sandbox_.get();
     context.secret = 12345;
-    for (const char* variable : {"PATH", "HOME", "CUDA_HOME", "LD_LIBRARY_PATH"})
-      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
-    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    context.environment = target_environment();
     targets_.emplace(name, make_target(name, context));
     return target(name);
   }
@@ -129,7 +127,7 @@ TEST_P(TargetConformance, NaiveKernelsOfEveryNodeKindMatchTheInterpreter) {
 }
 
 std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Targets, TargetConformance, testing::Values("cpu", "opencl", "cuda"), name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, TargetConformance, testing::ValuesIn(target_names()), name_of);
 
 }  // namespace
 }  // namespace kerf

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "../../target_environment.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
 #include "codegen/dialects/dialects.hpp"
@@ -220,9 +221,7 @@ Result<Target*> cuda() {
     context.self = KERF_BINARY;
     context.cache = std::filesystem::temp_directory_path() / "kerf_tensor_conformance";
     context.sandbox = sandbox.get();
-    for (const char* variable : {"PATH", "HOME", "CUDA_HOME", "LD_LIBRARY_PATH"})
-      if (const char* value = std::getenv(variable)) context.environment[variable] = value;
-    if (const char* folder = std::getenv("KERF_NVRTC")) context.nvrtc_folders.emplace_back(folder);
+    context.environment = target_environment();
     return make_target("cuda", context, "", true);
   }();
   return target ? Result<Target*>(&*target) : fail(Errc::unavailable, target.error().message);

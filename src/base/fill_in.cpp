@@ -1,8 +1,8 @@
-#include "report/fill_in.hpp"
+#include "base/fill_in.hpp"
 
 #include "base/result.hpp"
 
-namespace kerf::report {
+namespace kerf {
 
 std::string fill_in(std::string_view page, const std::map<std::string_view, std::string>& values) {
   std::string text;
@@ -19,4 +19,4 @@ std::string fill_in(std::string_view page, const std::map<std::string_view, std:
   }
 }
 
-}  // namespace kerf::report
+}  // namespace kerf

@@ -1,4 +1,4 @@
-#include "export/proof.hpp"
+#include "export/proof/proof.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "export/proof.hpp"
+#include "export/proof/proof.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,12 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "base/fill_in.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "export/parts.hpp"
 #include "measure/combine.hpp"
-#include "report/fill_in.hpp"
+#include "target/target.hpp"
 
 namespace kerf::exporting {
 namespace fs = std::filesystem;
@@ -21,10 +22,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kManifest = "manifest.sha256";
-
-std::string extension_of(const std::string& target) {
-  return target == "cpu" ? ".cpp" : target == "opencl" ? ".cl" : target == "cuda" ? ".cu" : ".txt";
-}
 
 std::string claim_json(const Proof& proof) {
   Json json;
@@ -50,20 +47,20 @@ std::string instructions(const Proof& proof) {
       shapes += fmt::format("- {}: {:.4g} us ({:.4g} to {:.4g})\n", shape.shape, shape.time.median, shape.time.low,
                             shape.time.high);
   const Speedup speedup = measurement != nullptr ? measurement->speedup : Speedup{};
-  return report::fill_in(template_text("PROOF.md.in"), {{"TASK", proof.task_name},
-                                                        {"TARGET", proof.evaluation.target},
-                                                        {"DEVICE", proof.evaluation.device},
-                                                        {"TOOLCHAIN", proof.toolchain},
-                                                        {"VERSION", proof.kerf_version},
-                                                        {"KERNEL", proof.kernel_name},
-                                                        {"ID", proof.evaluation.candidate_id},
-                                                        {"SEED", std::to_string(proof.evaluation.seed)},
-                                                        {"RATIO", fmt::format("{:.3g}", speedup.ratio)},
-                                                        {"LOW", fmt::format("{:.3g}", speedup.low)},
-                                                        {"HIGH", fmt::format("{:.3g}", speedup.high)},
-                                                        {"VS", speedup.vs},
-                                                        {"SHAPES", shapes},
-                                                        {"TUNABLES", tunables}});
+  return fill_in(template_text("PROOF.md.in"), {{"TASK", proof.task_name},
+                                                {"TARGET", proof.evaluation.target},
+                                                {"DEVICE", proof.evaluation.device},
+                                                {"TOOLCHAIN", proof.toolchain},
+                                                {"VERSION", proof.kerf_version},
+                                                {"KERNEL", proof.kernel_name},
+                                                {"ID", proof.evaluation.candidate_id},
+                                                {"SEED", std::to_string(proof.evaluation.seed)},
+                                                {"RATIO", fmt::format("{:.3g}", speedup.ratio)},
+                                                {"LOW", fmt::format("{:.3g}", speedup.low)},
+                                                {"HIGH", fmt::format("{:.3g}", speedup.high)},
+                                                {"VS", speedup.vs},
+                                                {"SHAPES", shapes},
+                                                {"TUNABLES", tunables}});
 }
 
 /// Where a file that the task names lies in the bundle.
@@ -165,7 +162,7 @@ Result<Proof> proof_of(const RunView& run, std::int64_t step) {
   proof.task_name = run.fact("task");
   proof.task_source = run.fact("task_source");
   proof.task_files = run.fact("task_files");
-  proof.kernel_name = "kernel" + extension_of(claimed.evaluation.target);
+  proof.kernel_name = "kernel" + target_extension(claimed.evaluation.target);
   proof.kernel_source = claimed.source;
   proof.run = run.folder.filename().string();
   proof.kerf_version = run.fact("kerf_version");

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
+#include "base/fill_in.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
+#include "export/check_program.hpp"
+#include "export/domain.hpp"
 #include "export/gpu_parts.hpp"
 #include "language/opencl_c/source_text.hpp"
-#include "report/fill_in.hpp"
 
 namespace kerf::exporting {
 namespace {
-
-using report::fill_in;
 
 /// Constants of one variant: {"rows", 1} where 1 says that an enumerator may be used (else it is a macro).
 std::string constant_table(const std::vector<std::string>& names) {
@@ -51,8 +51,9 @@ std::string geometry(const Winner& winner, const LaunchPlan& plan) {
     text += fmt::format(
         "  {{\n    const long long kerf_grid[3] = {{{}}}, kerf_block[3] = {{{}}};\n    static const int "
         "kerf_arguments[] = {{{}}};\n"
-        "    kerf_set_launch(&kerf_plan->launches[{}], \"{}\", {}, kerf_grid, kerf_block, kerf_arguments, {});\n  }}\n",
-        three(launch.grid), three(launch.block), join(indices, ", "), i, launch.kernel,
+        "    {}_kerf_set_launch(&kerf_plan->launches[{}], \"{}\", {}, kerf_grid, kerf_block, kerf_arguments, {});\n  "
+        "}}\n",
+        three(launch.grid), three(launch.block), join(indices, ", "), function_name(winner), i, launch.kernel,
         std::max(launch.grid.size(), launch.block.size()), indices.size());
   }
   return text;
@@ -62,7 +63,7 @@ std::string certified_rows(const Winner& winner) {
   std::string text;
   for (const auto& instance : instances_of(winner)) {
     std::string values;
-    for (const auto& [name, value] : instance.symbols) values += fmt::format("{}LL, ", value);
+    for (const auto& name : symbol_names(winner.task)) values += fmt::format("{}LL, ", instance.symbols.at(name));
     for (const auto& [name, value] : instance.tunables) values += fmt::format("{}LL, ", value);
     text += fmt::format("  {{\"{}\", {{{}0}}}},\n", instance.name, values);
   }
@@ -92,30 +93,22 @@ Result<Candidate> fallback_of(const Task& task) {
   return parse_candidate("fallback", std::move(source));
 }
 
-struct Variables {
-  std::map<std::string_view, std::string> values;
-};
-
 Result<std::map<std::string_view, std::string>> variables(const Winner& winner) {
   const Task& task = winner.task;
-  const std::string name = function_name(task), symbols = symbol_parameters(task);
+  const std::string name = function_name(winner);
+  const ShapeText shape = shape_text(winner);
   std::vector<std::string> constants = symbol_names(task);
   const std::size_t symbol_count = constants.size();
   for (const auto& tunable : tunable_names(winner)) constants.push_back(tunable);
-  std::string sets, store;
-  for (const auto& instance : instances_of(winner)) {
-    std::vector<std::string> parts;
-    for (const auto& [symbol, value] : instance.symbols) parts.push_back(fmt::format("{} = {}", symbol, value));
-    sets += fmt::format("     {}: {}\n", instance.name, join(parts, ", "));
-  }
+  std::string store;
   const auto symbol_list = symbol_names(task);
   for (std::size_t i = 0; i < symbol_list.size(); ++i)
-    store += fmt::format("  kerf_plan->values[{}] = {};\n", i, symbol_list[i]);
-  std::string fallback_source = "\"\"", fallback_geometry, has_fallback = "0";
+    store += fmt::format("  kerf_plan->values[{}] = kerf_shape.{};\n", i, symbol_list[i]);
+  std::string fallback_source, fallback_geometry, has_fallback = "0";
   std::size_t scratch = winner.candidate.plan.scratch.size(), launches = winner.candidate.plan.launches.size();
   if (task.graph) {
     KERF_TRY(const Candidate fallback, fallback_of(task));
-    fallback_source = string_literal(fallback.source, "    ");
+    fallback_source = string_elements(fallback.source, "    ");
     fallback_geometry = unpack(symbol_list) + geometry(winner, fallback.plan);
     has_fallback = "1";
     scratch = std::max(scratch, fallback.plan.scratch.size());
@@ -126,9 +119,14 @@ Result<std::map<std::string_view, std::string>> variables(const Winner& winner) 
       {"NAME", name},
       {"UPPER", upper(name)},
       {"BUFFER_TABLE", buffer_table(task, "  ")},
-      {"SETS", sets},
+      {"SETS", certified_sets(winner)},
+      {"SHAPE", shape.definition},
+      {"SHAPE_MORE", shape.parameter.empty() ? "" : ", " + shape.parameter},
+      {"SHAPE_PARAMETER", shape.parameter.empty() ? "void" : shape.parameter},
+      {"SHAPE_ARGUMENT", shape.argument},
+      {"UNPACK", shape.unpack},
+      {"REFUSALS", refusal_statements(task)},
       {"OTHERS", task.graph ? "Other shapes run a plain kernel: right, but slow." : "Other shapes are refused."},
-      {"SYMBOLS", symbols.empty() ? "" : ", " + symbols},
       {"MEMORY", memory_parameters(task)},
       {"MEMORY_ARGUMENTS", memory_arguments(task)},
       {"BUFFER_COUNT", std::to_string(task.inputs.size() + task.outputs.size())},
@@ -137,10 +135,9 @@ Result<std::map<std::string_view, std::string>> variables(const Winner& winner) 
       {"SCRATCH_COUNT", std::to_string(std::max<std::size_t>(1, scratch))},
       {"LAUNCH_COUNT", std::to_string(std::max<std::size_t>(1, launches))},
       {"STORE_SYMBOLS", store},
-      {"VALID", valid_shape(task)},
       {"CONSTANTS", constant_table(constants)},
       {"CERTIFIED", certified_rows(winner)},
-      {"SOURCE", string_literal(winner.candidate.source, "    ")},
+      {"SOURCE", string_elements(winner.candidate.source, "    ")},
       {"GEOMETRY", unpack(constants) + geometry(winner, winner.candidate.plan)},
       {"FALLBACK_SOURCE", fallback_source},
       {"FALLBACK_GEOMETRY", fallback_geometry},
@@ -148,45 +145,42 @@ Result<std::map<std::string_view, std::string>> variables(const Winner& winner) 
       {"IMPLEMENTATION", ""}};
 }
 
+class OpenclExporter final : public Exporter {
+ public:
+  Result<std::vector<File>> library(const Winner& winner, bool one_header) const override {
+    const std::string name = function_name(winner);
+    KERF_TRY(auto values, variables(winner));
+    const std::string implementation = fill_in(template_text("opencl.c.in"), values);
+    if (!one_header)
+      return std::vector<File>{
+          {name + ".h", fill_in(template_text("opencl.h.in"), values)},
+          {name + ".c",
+           fmt::format("/* Compiles and launches the kernels. */\n#include \"{}.h\"\n\n{}", name, implementation)},
+          {name + ".cl", winner.candidate.source}};
+    values["IMPLEMENTATION"] =
+        fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}#endif /* {0}_IMPLEMENTATION */\n", upper(name), implementation);
+    return std::vector<File>{{name + ".h", fill_in(template_text("opencl.h.in"), values)}};
+  }
+
+  Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const override {
+    CheckProgram check;
+    KERF_TRY(check.references, host_references(winner));
+    check.reference_template = "check_reference_host.in";
+    check.header_extension = ".h";
+    check.extension = ".cpp";
+    check.run_template = "check_run_opencl.in";
+    check.cmake_template = "CMakeLists_opencl.txt.in";
+    return check_files(winner, library, check);
+  }
+
+  std::string compile_advice() const override { return "compile as C99 and link with -lOpenCL"; }
+};
+
 }  // namespace
 
-std::vector<std::size_t> argument_indices(const Winner& winner, const LaunchPlan& plan, const Launch& launch) {
-  std::vector<std::string> all;
-  for (const auto& input : winner.task.inputs) all.push_back(input.name);
-  for (const auto& output : winner.task.outputs) all.push_back(output.name);
-  for (const auto& scratch : plan.scratch) all.push_back(scratch.name);
-  std::vector<std::size_t> indices;
-  for (const auto& name : launch.args)
-    indices.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
-  return indices;
-}
-
-std::string three(const std::vector<Dim>& extents) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < 3; ++i) parts.push_back(i < extents.size() ? extents[i].to_c() : "1");
-  return join(parts, ", ");
-}
-
-std::vector<std::string> kernel_names(const LaunchPlan& plan) {
-  std::vector<std::string> names;
-  for (const Launch& launch : plan.launches)
-    if (std::find(names.begin(), names.end(), launch.kernel) == names.end()) names.push_back(launch.kernel);
-  return names;
-}
-
-Result<std::vector<File>> opencl_files(const Winner& winner, bool one_header) {
-  const std::string name = function_name(winner.task);
-  KERF_TRY(auto values, variables(winner));
-  const std::string implementation = fill_in(template_text("opencl.c.in"), values);
-  if (!one_header)
-    return std::vector<File>{
-        {name + ".h", fill_in(template_text("opencl.h.in"), values)},
-        {name + ".c",
-         fmt::format("/* Compiles and launches the kernels. */\n#include \"{}.h\"\n\n{}", name, implementation)},
-        {name + ".cl", winner.candidate.source}};
-  values["IMPLEMENTATION"] =
-      fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}#endif /* {0}_IMPLEMENTATION */\n", upper(name), implementation);
-  return std::vector<File>{{name + ".h", fill_in(template_text("opencl.h.in"), values)}};
+const Exporter& opencl_exporter() {
+  static const OpenclExporter exporter;
+  return exporter;
 }
 
 }  // namespace kerf::exporting

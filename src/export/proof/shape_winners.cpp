@@ -1,4 +1,4 @@
-#include "export/shape_winners.hpp"
+#include "export/proof/shape_winners.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,60 @@
+#include "target/target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "codegen/dialects/dialects.hpp"
+
+namespace kerf {
+namespace {
+
+TEST(Targets, AreDescribedInFull) {
+  std::set<std::string> names;
+  const auto languages = codegen::dialects::language_names();
+  for (const TargetDescription& target : target_descriptions()) {
+    EXPECT_TRUE(names.insert(target.name).second) << target.name << " is there twice";
+    EXPECT_FALSE(target.help.empty()) << target.name;
+    EXPECT_TRUE(target.file_extension.starts_with('.')) << target.name;
+    EXPECT_FALSE(target.device_kind.empty()) << target.name;
+    EXPECT_NE(std::find(languages.begin(), languages.end(), target.language), languages.end()) << target.language;
+    EXPECT_EQ(find_target(target.name)->name, target.name);
+    EXPECT_EQ(target_extension(target.name), target.file_extension);
+  }
+  EXPECT_EQ(default_target(), target_names().front());
+}
+
+TEST(Targets, TheFirstOfALanguageHasItsExtension) {
+  for (const TargetDescription& target : target_descriptions()) {
+    const TargetDescription* first = find_target(target_for_extension(target.file_extension));
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->file_extension, target.file_extension);
+  }
+  EXPECT_EQ(target_for_extension(".f90"), "");
+  EXPECT_EQ(target_extension("abacus"), ".txt");
+  EXPECT_EQ(find_target("abacus"), nullptr);
+}
+
+TEST(Targets, AnUnknownNameIsToldWithTheKnownOnes) {
+  const auto refused = check_target_name(default_target() + "x");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("did you mean '" + default_target() + "'"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("choose one of: " + default_target()), std::string::npos);
+  EXPECT_FALSE(make_target("abacus", {}));
+}
+
+TEST(Targets, ReadTheVariablesTheyName) {
+  EXPECT_TRUE(is_target_variable("CUDA_HOME"));
+  EXPECT_TRUE(is_target_variable("OPENCL_VENDOR_PATH"));
+  EXPECT_FALSE(is_target_variable("OPENCL_VENDOR_PATHS"));
+  EXPECT_FALSE(is_target_variable("AWS_SECRET_ACCESS_KEY"));
+}
+
+TEST(Targets, OneRunsReferencesInCpp) {
+  const TargetDescription* target = find_target(cpp_reference_target());
+  ASSERT_NE(target, nullptr);
+  EXPECT_TRUE(target->runs_cpp_references);
+}
+
+}  // namespace
+}  // namespace kerf
