@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
@@ -144,10 +145,16 @@ Status add_shapes(exporting::Winner& winner, const ExportOptions& options) {
   for (const auto& text : options.shapes) {
     KERF_TRY(const auto sets, exporting::parse_shapes(text, winner.task));
     for (const ShapeSet& set : sets) {
+      if (std::any_of(winner.more_shapes.begin(), winner.more_shapes.end(),
+                      [&](const ShapeSet& known) { return known.symbols == set.symbols; }))
+        continue;
       KERF_TRY(winner.by_shape[set.name], exporting::tunables_for(winner, set));
       winner.more_shapes.push_back(set);
     }
   }
+  if (winner.more_shapes.size() > exporting::kMaxInstances)
+    return fail(Errc::invalid_input, fmt::format("--shapes names {} shapes; at most {} are compiled for",
+                                                 winner.more_shapes.size(), exporting::kMaxInstances));
   return {};
 }
 
