@@ -60,6 +60,8 @@ struct Toolbox {
     if (known != targets.end()) return known->second;
     TargetResources context;
     context.self = KERF_BINARY;
+    context.cache =
+        fs::temp_directory_path() / "kerf_descriptors";  // without one, drivers write where they are started
     context.sandbox = sandbox.get();
     context.environment = target_environment();
     if (*KERF_NVRTC_DIR != '\0') context.environment["KERF_NVRTC"].insert(0, std::string(KERF_NVRTC_DIR) + ":");
