@@ -26,5 +26,6 @@ std::optional<Stage> stage_from_name(std::string_view name) {
 bool is_trial(const Step& step) { return step.stage == Stage::tune && step.operation == kTrialOperation; }
 bool is_confirmation(const Step& step) { return step.stage == Stage::final; }
 bool is_duplicate(const Step& step) { return failed_gate(step.evaluation.outcome) == Gate::duplicate; }
+bool is_fallback(const Step& step) { return step.proposer == kBaselineProposer; }
 
 }  // namespace kerf

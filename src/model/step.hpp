@@ -24,6 +24,8 @@ std::optional<Stage> stage_from_name(std::string_view name);
 
 /// The operation of tuning steps that were only timed quickly: they have times, but no verdict.
 inline constexpr const char* kTrialOperation = "trial";
+/// The proposer of kernels that a user has anyway; they are tried when nothing was shown to be faster.
+inline constexpr const char* kBaselineProposer = "baseline";
 
 /// What a proposal cost and what it was made from, beyond mind, operation and parents.
 struct Provenance {
@@ -77,5 +79,7 @@ bool is_trial(const Step& step);
 bool is_confirmation(const Step& step);
 /// Not evaluated, because its compiled code was known.
 bool is_duplicate(const Step& step);
+/// A kernel that a user has anyway; beyond the budget, because whether it is tried depends on the timings.
+bool is_fallback(const Step& step);
 
 }  // namespace kerf

@@ -562,7 +562,7 @@ Status Search::fall_back() {
   if (best != 0 && compared_speedup(std::get<Measurement>(state_.step(best).evaluation.outcome)).low > 1) return {};
   for (const Proposal& fallback : inputs_.fallbacks) {
     Question question;
-    question.operation = {"baseline", {"naive"}};
+    question.operation = {kBaselineProposer, {"naive"}};
     Planned planned = asking_.receive(question, fallback);
     if (planned.refused || inputs_.interrupted) continue;  // known: it was tried
     add(std::move(planned), true);

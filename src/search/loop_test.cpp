@@ -568,6 +568,7 @@ TEST_F(LoopTest, OffersTheNaiveKernelWhenNothingBeatsIt) {
   const SearchResult result = run("a");
   ASSERT_EQ(error, "");
   EXPECT_FALSE(result.beats_baseline);
+  EXPECT_EQ(result.progress.evaluations, 12) << "the naive kernel is tried beyond the budget";
   const auto all = steps("a");
   EXPECT_EQ(std::ranges::count_if(all, [](const Step& s) { return s.proposer == "baseline"; }), 2)
       << "once in the search, once among the finalists";

@@ -61,7 +61,7 @@ Decision SearchState::observe(Step& step) {
     if (step.stage == Stage::tune && !step.parents.empty()) tunings_[step.parents.front()].finished = true;
     if (is_duplicate(step)) {
       ++duplicates_;
-    } else {
+    } else if (!is_fallback(step)) {
       ++evaluations_;
       since_improvement_ = decision.new_best ? 0 : since_improvement_ + 1;
       if (!measured) ++failures_;

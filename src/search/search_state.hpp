@@ -39,7 +39,7 @@ class SearchState {
   const Archive& archive() const { return archive_; }
   Policy& policy() { return *policy_; }
 
-  int evaluations() const { return evaluations_; }  ///< without duplicates and confirmations
+  int evaluations() const { return evaluations_; }  ///< without duplicates, confirmations and fallbacks
   int duplicates() const { return duplicates_; }
   int failures() const { return failures_; }
   int starts() const { return starts_; }  ///< steps of the first stage
