@@ -35,14 +35,26 @@ codegen::OperandRounding rounding_of(Precision precision) {
   }
 }
 
-Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding,
-                                 bool parallel = false) {
+Result<std::string> plain_source(const Task& task, const std::string& target, const codegen::DialectTraits& dialect,
+                                 codegen::OperandRounding rounding, bool parallel = false) {
   codegen::NaiveOptions options;
   options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   options.operand_rounding = rounding;
   options.parallel = parallel;
-  options.target = target.name;
-  return codegen::generate_naive(ir::simplify(*task.graph), target.language->dialect(), options);
+  options.target = target;
+  return codegen::generate_naive(ir::simplify(*task.graph), dialect, options);
+}
+
+Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding,
+                                 bool parallel = false) {
+  return plain_source(task, target.name, target.language->dialect(), rounding, parallel);
+}
+
+Result<std::string> naive_source(const Task& task, const std::string& target, const codegen::DialectTraits& dialect) {
+  if (task.graph) return plain_source(task, target, dialect, codegen::OperandRounding::none);
+  if (dialect.accepts_cpp_references)
+    return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float", target);
+  return std::string{};
 }
 
 /// Small shapes are batched, and every call of a batch needs data of its own.
@@ -86,10 +98,11 @@ Bindings with_tunables(const Bindings& symbols, const Bindings& tunables) {
 }
 
 Result<std::string> naive_source(const Task& task, const Target& target) {
-  if (task.graph) return plain_source(task, target, codegen::OperandRounding::none);
-  if (target.language->dialect().accepts_cpp_references)
-    return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float", target.name);
-  return std::string{};
+  return naive_source(task, target.name, target.language->dialect());
+}
+
+Result<std::string> naive_source(const Task& task, const TargetDescription& target) {
+  return naive_source(task, target.name, *target.dialect);
 }
 
 Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const Families* families,

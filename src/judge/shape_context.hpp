@@ -96,5 +96,7 @@ Bindings with_tunables(const Bindings& symbols, const Bindings& tunables);
 
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
 Result<std::string> naive_source(const Task& task, const Target& target);
+/// The same for a target that need not be there: neither compiler nor device takes part.
+Result<std::string> naive_source(const Task& task, const TargetDescription& target);
 
 }  // namespace kerf

@@ -1,3 +1,4 @@
+#include "codegen/dialects/dialects.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "export/export.hpp"
 #include "language/cpp/cpp_language.hpp"
@@ -38,7 +39,7 @@ TargetEntry cpu_target() {
   TargetDescription cpu;
   cpu.name = "cpu";
   cpu.help = "C++ on this machine's processor, compiled with g++ or clang";
-  cpu.language = "cpp";
+  cpu.dialect = &codegen::dialects::cpp;
   cpu.file_extension = ".cpp";
   cpu.device_kind = "cpu";
   cpu.runs_cpp_references = true;

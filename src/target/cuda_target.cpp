@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "codegen/dialects/dialects.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "export/export.hpp"
 #include "language/cuda_cpp/cuda_language.hpp"
@@ -59,7 +60,7 @@ TargetEntry cuda_target() {
   TargetDescription cuda;
   cuda.name = "cuda";
   cuda.help = "CUDA C++ on an NVIDIA GPU, compiled with NVRTC";
-  cuda.language = "cuda_cpp";
+  cuda.dialect = &codegen::dialects::cuda_cpp;
   cuda.file_extension = ".cu";
   cuda.device_kind = "cuda";
   cuda.environment = {"KERF_NVRTC", "CUDA_*", "NVRTC_*", "VIRTUAL_ENV"};

@@ -1,3 +1,4 @@
+#include "codegen/dialects/dialects.hpp"
 #include "device/opencl/opencl_device.hpp"
 #include "export/export.hpp"
 #include "language/opencl_c/opencl_language.hpp"
@@ -44,7 +45,7 @@ TargetEntry opencl_target() {
   TargetDescription opencl;
   opencl.name = "opencl";
   opencl.help = "OpenCL C on any OpenCL device, compiled by its driver";
-  opencl.language = "opencl_c";
+  opencl.dialect = &codegen::dialects::opencl_c;
   opencl.file_extension = ".cl";
   opencl.device_kind = "opencl";
   opencl.environment = {"OPENCL_VENDOR_PATH", "OCL_*", "POCL_*"};

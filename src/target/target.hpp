@@ -33,14 +33,14 @@ struct TargetResources {
 
 /// What is known of a target without starting it.
 struct TargetDescription {
-  std::string name;                               ///< of `--target` and `target:`; stored, so never renamed
-  std::string help;                               ///< one line for people: "C++ on this machine's processor"
-  std::string language;                           ///< Language::name()
-  std::string file_extension;                     ///< of its kernels: ".cpp"; targets may share one
-  std::string device_kind;                        ///< "opencl" in `--device opencl:1`
-  bool runs_cpp_references = false;               ///< compiles and runs task references that are given as C++
-  std::vector<std::string> environment{};         ///< variables that it reads: "OPENCL_VENDOR_PATH", "POCL_*"
-  const exporting::Exporter* exporter = nullptr;  ///< null: kernels cannot be exported
+  std::string name;                                 ///< of `--target` and `target:`; stored, so never renamed
+  std::string help;                                 ///< one line for people: "C++ on this machine's processor"
+  const codegen::DialectTraits* dialect = nullptr;  ///< Language::dialect(), known without its compiler
+  std::string file_extension;                       ///< of its kernels: ".cpp"; targets may share one
+  std::string device_kind;                          ///< "opencl" in `--device opencl:1`
+  bool runs_cpp_references = false;                 ///< compiles and runs task references that are given as C++
+  std::vector<std::string> environment{};           ///< variables that it reads: "OPENCL_VENDOR_PATH", "POCL_*"
+  const exporting::Exporter* exporter = nullptr;    ///< null: kernels cannot be exported
 };
 
 struct Target {

@@ -75,6 +75,16 @@ class Cli(unittest.TestCase):
         self.kerf("optimize", "tiny.toml", "--device", "cpu:99", code=2)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["odd.cl", "own.cpp", "tiny.toml", "wrong.cpp"])
 
+    def test_kernels_are_written_without_compiler_and_device(self):
+        bare = {"PATH": "/nonexistent", "HOME": str(self.folder), "OPENCL_VENDOR_PATH": "/nonexistent"}
+        for target, mark in (("cuda", "__global__"), ("opencl", "__kernel"), ("cpu", "kerf_kernel")):
+            for command in ("naive", "synth"):
+                ran = subprocess.run([KERF, command, "tiny.toml", "--target", target], cwd=self.folder, env=bare,
+                                     capture_output=True, text=True)
+                self.assertEqual(ran.returncode, 0, f"{command} {target}: {ran.stderr}")
+                self.assertIn(f"target: {target}", re.sub(" +", " ", ran.stdout))
+                self.assertIn(mark, ran.stdout)
+
     def test_two_kernels_are_timed_in_turn(self):
         naive = self.kerf("naive", "tiny.toml", "--target", "cpu").stdout
         (self.folder / "naive.cpp").write_text(naive)
@@ -117,4 +127,4 @@ class Cli(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)

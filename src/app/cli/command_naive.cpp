@@ -1,16 +1,12 @@
 #include "app/cli/commands.hpp"
 #include "judge/shape_context.hpp"
-#include "run/target_session.hpp"
 
 namespace kerf::cli {
 
-Status naive(const NaiveOptions& options, const Environment& environment, Console& console) {
+Status naive(const NaiveOptions& options, const Environment& /*environment*/, Console& console) {
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task));
-  const auto sandbox = make_sandbox();
-  const TargetResources context = make_context(environment, *sandbox, 1);
-  KERF_TRY(const Target target, make_target(options.target, context, "", true));
-  KERF_TRY(const std::string source, naive_source(task, target));
+  KERF_TRY(const std::string source, naive_source(task, *find_target(options.target)));
   if (source.empty())
     return fail(Errc::invalid_input, "the reference of " + task.name +
                                          " is C++ code, so there is a naive kernel only for target " +

@@ -10,11 +10,14 @@ Status synth(const SynthOptions& options, const Environment& environment, Consol
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
-  auto made = make_target(options.target, context);
-  if (!made) made = make_target(options.target, context, "", true);  // which variants fit also depends on the device
-  KERF_TRY(const Target target, std::move(made));
-  const DeviceFacts facts = target.device ? target.device->facts() : DeviceFacts{};
-  KERF_TRY(const auto synthesiser, synth::Synthesiser::create(task, target.name, target.language->dialect(), facts));
+  // Which variants fit also depends on the device; without one they are written for all that the language offers.
+  const auto target = make_target(options.target, context);
+  const DeviceFacts facts = target ? target->device->facts() : DeviceFacts{};
+  if (!target)
+    console.err << paint("no device of target " + options.target + " here: written for one that lacks nothing\n",
+                         Colour::dim, console.err_style);
+  const codegen::DialectTraits& dialect = *find_target(options.target)->dialect;
+  KERF_TRY(const auto synthesiser, synth::Synthesiser::create(task, options.target, dialect, facts));
   const auto starts = synthesiser->starts();
   if (options.list) {
     for (std::size_t s = 0; s < starts.size(); ++s)
