@@ -37,6 +37,7 @@ struct OperationInfo {
   std::string name;  ///< stored, never renamed
   bool needs_parent = false;
   bool needs_partner = false;  ///< at least one inspiration
+  bool given = false;          ///< of "start": a user's kernels, which every search judges first, however many
 
   bool operator==(const OperationInfo&) const = default;
 };

@@ -9,7 +9,7 @@ class OwnKernels final : public Proposer {
  public:
   explicit OwnKernels(std::vector<Candidate> kernels) : kernels_(std::move(kernels)) {}
   std::string_view name() const override { return "own"; }
-  std::vector<OperationInfo> operations() const override { return {{kStartOperation}}; }
+  std::vector<OperationInfo> operations() const override { return {{.name = kStartOperation, .given = true}}; }
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
     if (request.operation != kStartOperation || request.start_number >= kernels_.size())
       return std::optional<Proposal>{};

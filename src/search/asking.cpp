@@ -139,10 +139,10 @@ Result<std::optional<Planned>> Asking::ask(const Question& question, bool& known
   return std::optional(std::move(planned));
 }
 
-/// The minds' own first guesses, in turn.
-Result<std::optional<Planned>> Asking::next_start() {
+/// The kernels that a user gave, or the minds' own first guesses, in turn.
+Result<std::optional<Planned>> Asking::next_start(bool given) {
   for (const Operation& operation : operations(false)) {
-    if (operation.info.name != kStartOperation) continue;
+    if (operation.info.name != kStartOperation || operation.info.given != given) continue;
     std::size_t& number = next_start_[operation.proposer];
     for (bool known = true; known;) {
       const Question question = start_question(operation, number, false);
@@ -156,8 +156,10 @@ Result<std::optional<Planned>> Asking::next_start() {
 
 Result<std::optional<Planned>> Asking::next(int ahead) {
   Rng rng = stream(ahead);
+  KERF_TRY(std::optional<Planned> given, next_start(true));
+  if (given) return given;
   if (policy_.wants_starts() && state_.starts() + ahead < start_limit()) {
-    KERF_TRY(std::optional<Planned> planned, next_start());
+    KERF_TRY(std::optional<Planned> planned, next_start(false));
     if (planned) return planned;
   }
   std::vector<Operation> offered = operations(false);

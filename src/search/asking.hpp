@@ -46,8 +46,9 @@ class Asking {
  public:
   Asking(std::span<Proposer* const> minds, const SearchState& state, Policy& policy, const AskOptions& options);
 
-  /// The next proposal of the minds that answer at once: first guesses first, then what the policy asks for. Never
-  /// known already. None when nothing new is left. `ahead`: proposals that are planned but not yet steps.
+  /// The next proposal of the minds that answer at once: kernels that a user gave, first guesses if the policy wants
+  /// them, then what it asks for. Never known already. None when nothing new is left. `ahead`: proposals that are
+  /// planned but not yet steps.
   Result<std::optional<Planned>> next(int ahead);
 
   /// A question for a mind that takes its time; none when it cannot be asked for anything now.
@@ -64,7 +65,7 @@ class Asking {
 
  private:
   Result<std::optional<Planned>> ask(const Question& question, bool& known);
-  Result<std::optional<Planned>> next_start();
+  Result<std::optional<Planned>> next_start(bool given);
   Question to_question(const Operation& operation, const Choice& choice, Rng& rng, bool with_failures) const;
   Question start_question(const Operation& operation, std::size_t number, bool with_failures) const;
   std::vector<Operation> operations(bool slow) const;

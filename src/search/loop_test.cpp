@@ -605,6 +605,29 @@ TEST_F(LoopTest, RandomSearchOnlyRestarts) {
   for (const std::string& operation : proposer.asked) EXPECT_EQ(operation, "restart");
 }
 
+TEST_F(LoopTest, AUsersKernelsAreJudgedFirstByEverySearch) {
+  class Given final : public Proposer {
+   public:
+    std::string_view name() const override { return "given"; }
+    std::vector<OperationInfo> operations() const override { return {{.name = kStartOperation, .given = true}}; }
+    Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+      if (request.start_number >= 3) return std::optional<Proposal>{};
+      const Candidate mine = landscape::kernel({0, static_cast<int>(request.start_number), 1});
+      return std::optional(Proposal{mine.name, mine.source, "", {}, ""});
+    }
+  } given;
+  options.evaluations = 10;
+  options.starts = 1;
+  for (const std::string search : {"kerf", "published", "random"}) {
+    options.search = search;
+    run_with(search, {&given, &proposer});
+    const auto all = steps(search);
+    ASSERT_GE(all.size(), 4u) << search << " " << error;
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].proposer, "given") << search << " step " << i;
+    EXPECT_NE(all[3].proposer, "given") << search;
+  }
+}
+
 TEST_F(LoopTest, RefusesAnUnknownSearch) {
   options.search = "randon";
   run("a");
