@@ -219,7 +219,10 @@ class Tuning {
     }
     if (*winner != defaults && space_.allowed(defaults)) {
       KERF_TRY(const bool keeps, beats_defaults(*winner, report));
-      if (!keeps) winner = defaults;
+      if (!keeps) {
+        report.rejected = space_.bindings(*winner);
+        winner = defaults;
+      }
     }
     KERF_TRY(report.verdict, judged(*winner));
     report.best = space_.bindings(*winner);

@@ -56,6 +56,7 @@ struct TuneReport {
   Evaluation verdict;                ///< of the best: the whole pipeline
   std::optional<Evaluation> before;  ///< of the defaults, when they are not the best; its times are not comparable
   std::optional<Speedup> gain;       ///< of the best over the defaults, timed in turn; none when they are the best
+  std::optional<Bindings> rejected;  ///< was fastest in short timings, but not when it and the defaults ran in turn
   std::map<std::string, Bindings> best_by_shape;  ///< per timed shape; each passed every gate
   int looks = 0;
   double seconds = 0;

@@ -57,6 +57,7 @@ TEST_F(TuneTest, ATupleThatIsSlowerThanTheDefaultsWhenTimedInTurnIsNotKept) {
   const TuneReport report = tuned();
   EXPECT_EQ(report.best, report.defaults);
   EXPECT_EQ(report.verdict.tunables, report.defaults);
+  EXPECT_EQ(report.rejected, (Bindings{{"V", 2}}));
   EXPECT_FALSE(report.before);
   EXPECT_FALSE(report.gain);
 }

@@ -62,8 +62,13 @@ def main():
         tuned = (folder / "tuned.cpp").read_text()
         assert "tune: WASTE = {1, 2000, 1000}\ntune: BROKEN = {0, 1, 2}\n" in tuned, tuned
 
+        done = run("twice.toml", "tuned.cpp", "--evals", "8", "--set", "measure.max_rounds=3")
+        assert done.returncode == 0, done.stderr
+        kept = "the defaults are kept: nothing found was faster" in done.stdout
+        assert kept != ("over the defaults" in done.stdout), done.stdout  # STEP = 2 may be faster by chance
+
         done = run("twice.toml", "twice.cpp", "--all", "1", "--rounds", "1", "--set", "measure.max_rounds=3")
-        assert done.returncode == 0 and "18 looks at 18 of 27 tuples" in done.stdout, done.stdout + done.stderr
+        assert done.returncode == 0 and "18 quick timings, 18 of 27 tuples" in done.stdout, done.stdout + done.stderr
         assert "wrong result" in done.stdout + done.stderr and "(all that are allowed)" in done.stdout
 
         (folder / "plain.cpp").write_text("/* kerf\ntarget: cpu\n*/\n" + KERNEL.split("*/\n", 1)[1])

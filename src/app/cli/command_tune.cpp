@@ -28,7 +28,7 @@ std::string interval(const TimeEstimate& time) {
   return fmt::format("{} [{} .. {}]", format_us(time.median), format_us(time.low), format_us(time.high));
 }
 
-/// One line per look, with the best so far marked.
+/// One line per quick timing, with the best so far marked.
 class TuneProgress final : public TuneObserver {
  public:
   TuneProgress(Console& console, bool silent) : console_(console), silent_(silent) {}
@@ -38,7 +38,7 @@ class TuneProgress final : public TuneObserver {
     if (leads) best_us_ = trial.score_us;
     if (silent_) return;
     const std::string what = trial.refused ? outcome_words(*trial.refused) : interval(trial.time);
-    const std::string again = trial.looks > 1 ? fmt::format("  (look {})", trial.looks) : "";
+    const std::string again = trial.looks > 1 ? fmt::format("  (timing {})", trial.looks) : "";
     const Colour colour = trial.refused ? Colour::red : leads ? Colour::green : Colour::none;
     console_.err << fmt::format("{:5}  {}  {}{}\n", trial.number, words(trial.tunables),
                                 paint(what, colour, console_.err_style), again)
@@ -96,21 +96,32 @@ json to_json(const TuneReport& report, const Candidate& candidate) {
               {"verdict", json::parse(kerf::to_json(report.verdict))},
               {"before", nullptr},
               {"gain", nullptr},
+              {"rejected", nullptr},
               {"best_by_shape", json::object()},
               {"table", json::array()}};
   for (const Tunable& tunable : candidate.tunables) object["tunables"][tunable.name] = tunable.values;
   if (report.before) object["before"] = json::parse(kerf::to_json(*report.before));
   if (report.gain)
     object["gain"] = {{"ratio", report.gain->ratio}, {"low", report.gain->low}, {"high", report.gain->high}};
+  if (report.rejected) object["rejected"] = to_json(*report.rejected);
   for (const auto& [shape, best] : report.best_by_shape) object["best_by_shape"][shape] = to_json(best);
   for (const TuneTrial& trial : report.table) object["table"].push_back(to_json(trial));
   return object;
 }
 
+/// Says plainly that tuning changed nothing; "" when it did, or when nothing passed.
+std::string kept_words(const TuneReport& report) {
+  if (report.best != report.defaults || !std::holds_alternative<Measurement>(report.verdict.outcome)) return "";
+  if (report.rejected)
+    return fmt::format("the defaults are kept: nothing found was faster when timed in turn ({} came nearest)",
+                       words(*report.rejected));
+  return "the defaults are kept: nothing found was faster";
+}
+
 void show(const TuneReport& report, Console& console) {
   constexpr std::size_t kRows = 12;
   std::vector<std::vector<Cell>> rows{
-      {{"tunables"}, {"time"}, {"looks", Colour::none, true}, {"against the best", Colour::none, true}}};
+      {{"tunables"}, {"time"}, {"timings", Colour::none, true}, {"against the best", Colour::none, true}}};
   for (const TuneTrial& trial : report.table) {
     if (rows.size() > kRows) break;
     if (trial.refused) {
@@ -126,14 +137,17 @@ void show(const TuneReport& report, Console& console) {
   }
   console.out << "\n" << table(rows, console.out_style);
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
-  console.out << fmt::format("\n{} looks at {} of {:.0f} tuples in {:.1f} s{}\n\n", report.looks, report.table.size(),
-                             report.tuples, report.seconds, report.complete ? " (all that are allowed)" : "");
+  console.out << fmt::format("\n{} quick timings, {} of {:.0f} tuples, {:.1f} s{}\n\n", report.looks,
+                             report.table.size(), report.tuples, report.seconds,
+                             report.complete ? " (all that are allowed)" : "");
   std::vector<Evaluation> verdicts{report.verdict};
   verdicts.back().candidate += " (" + words(report.best) + ")";
   console.out << evaluation_table(verdicts, console.out_style);
   if (report.gain)
     console.out << fmt::format("{} over the defaults ({}), timed in turn{}\n", format_speedup(*report.gain),
                                words(report.defaults), report.gain->low > 1 ? "" : "; within the noise");
+  if (const std::string kept = kept_words(report); !kept.empty())
+    console.out << paint(kept, Colour::yellow, console.out_style) << "\n";
   if (const std::string failure = failure_report(report.verdict, console.out_style); !failure.empty())
     console.out << "\n" << failure;
   for (const auto& [shape, best] : report.best_by_shape)

@@ -63,11 +63,12 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
-  add_value(command, "--evals", options.evaluations, "NUMBER", "Looks at tuples, repeated ones included (default 60)")
+  add_value(command, "--evals", options.evaluations, "NUMBER",
+            "Quick timings of tuples, repeated ones included (default 60)")
       ->check(CLI::Range(1, 1000000).description(""));
-  add_value(command, "--time", options.seconds, "SECONDS", "Stop looking after this long (default: no limit)")
+  add_value(command, "--time", options.seconds, "SECONDS", "Stop timing after this long (default: no limit)")
       ->check(above_zero());
-  add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a first look (default 5)")
+  add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a quick timing (default 5)")
       ->check(CLI::Range(1, 1000).description(""));
   add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")
       ->check(CLI::Range(1, 100).description(""));
