@@ -194,6 +194,14 @@ class Export(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2, wrong.stdout)
         self.assertIn("the kernel cannot be exported: wrong", wrong.stderr)
 
+    def test_a_kernel_that_is_not_faster_is_exported_with_a_warning(self):
+        for kind, warns in (("slow", True), ("fast", False)):
+            folder = self.folder / kind
+            self.must(MAKE_RUN, folder, "cpu", 40, 1, kind)
+            done = run(KERF, "export", folder, "--format", "c-header")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("warning: this kernel is slower than naive" in done.stderr, warns, done.stderr)
+
     def test_misuse_is_explained(self):
         wrong = run(KERF, "export", self.fixture("cpu"), "--format", "cmke")
         self.assertEqual(wrong.returncode, 2)
@@ -204,4 +212,4 @@ class Export(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

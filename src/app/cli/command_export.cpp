@@ -17,6 +17,7 @@
 #include "run/chosen_kernel.hpp"
 #include "run/run_task.hpp"
 #include "run/settings.hpp"
+#include "run/standing.hpp"
 #include "run/target_session.hpp"
 #include "store/find_run.hpp"
 #include "target/target.hpp"
@@ -68,7 +69,8 @@ struct Material {
   Bindings tunables;
   std::map<std::string, Bindings> by_shape;
   std::string origin;
-  bool judged = false;  ///< on the task's own shape sets
+  bool judged = false;    ///< on the task's own shape sets
+  std::string warning{};  ///< set: the kernel is not shown to be faster than what the user has anyway
   std::filesystem::path folder;
 };
 
@@ -86,6 +88,10 @@ Result<Material> from_run(const ExportOptions& options) {
   material.by_shape = exporting::winners_by_shape(run.steps, step);
   material.origin = origin_of(run, material.task, step);
   material.judged = true;
+  const Speedup speedup = shown_speedup(step);
+  if (standing_of(speedup) != Standing::faster)
+    material.warning = "warning: this kernel is " + printable(standing_text(speedup)) +
+                       "; 'kerf naive' prints the plain one, 'kerf optimize --resume' searches on";
   return material;
 }
 
@@ -197,6 +203,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   const std::filesystem::path out =
       options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
   KERF_TRY_VOID(write_files(files, out, console));
+  if (!material.warning.empty()) console.err << paint(material.warning, Colour::yellow, console.err_style) << "\n";
   for (const auto& [shape, tunables] : material.by_shape)
     console.err << fmt::format("shape '{}' has tuned values of its own\n", printable(shape));
   console.err << paint("next: " + next_words(*format, *exporter, out.string(), exporting::function_name(winner)),
