@@ -44,6 +44,13 @@ class DeviceOracle {
 
   /// The data set is no longer needed.
   virtual void forget(std::uint64_t id) = 0;
+
+  /// What was spent on making data sets so far, those included that were made again.
+  struct Spent {
+    int made = 0;  ///< data sets
+    double ms = 0;
+  };
+  virtual Spent spent() const = 0;
 };
 
 }  // namespace kerf

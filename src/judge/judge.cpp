@@ -75,11 +75,13 @@ Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
   if (!contexts_[shape]) {
     if (shape > 0) observer.on_note("preparing data and baselines for shape '" + shapes_[shape].name + "'");
     const ShapeContext::Inputs inputs{
-        task_,         shapes_[shape],           tools_.target,    *reference_, tools_.builds,
-        options_.seed, options_.timed_data_sets, tools_.host_bytes};
+        task_,         shapes_[shape],           tools_.target,     *reference_,  tools_.builds,
+        options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock};
     Families found;
     const std::unique_lock quiet(quiet_);  // the naive kernel is timed here
     KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &families_, found));
+    const auto& costs = contexts_[shape]->costs();
+    prepared_.insert(prepared_.end(), costs.begin(), costs.end());
     if (shape == 0) {
       families_ = found;
       notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
@@ -153,7 +155,9 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
   }
 
   Trial trial = make_trial(candidate, tunables, observer);
+  prepared_.clear();
   KERF_TRY(Stop end, run_tiers(trial, all_tiers(trial), &evaluation.tiers));
+  evaluation.preparation = std::move(prepared_);
   if (!end) combine_speedups(trial.measurement);
   note_cache_trouble(observer);
   evaluation.outcome = end ? *std::move(end) : Outcome(std::move(trial.measurement));

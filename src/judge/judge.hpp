@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "build/build.hpp"
+#include "device/device_oracle.hpp"
 #include "judge/judge_options.hpp"
 #include "judge/observer.hpp"
 #include "judge/paired_timing.hpp"
@@ -160,6 +161,8 @@ class Judge {
 
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  /// Milliseconds that data sets of all shapes took to make again, and how many there were.
+  DeviceOracle::Spent spent_on_data() const;
   /// Once: the build cache cannot be written, and why.
   void note_cache_trouble(Observer& observer);
   std::string evaluation_key(const Candidate& candidate, const Bindings& tunables) const;
@@ -175,6 +178,7 @@ class Judge {
   Admission admission_;
   std::vector<std::string> notes_;
   bool cache_trouble_noted_ = false;
+  std::vector<TierTime> prepared_;  // parts of the preparation since the evaluation under way began
   References references_;
   std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
   int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise

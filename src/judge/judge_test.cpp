@@ -29,6 +29,15 @@ TEST_F(JudgeTest, ARightKernelPassesEveryTierAndIsTimedAgainstTheNaiveOne) {
   EXPECT_FALSE(evaluation.from_cache);
 }
 
+TEST_F(JudgeTest, TheFirstKernelSaysWhatThePreparationCost) {
+  Judge& judge = this->judge();
+  std::set<std::string> parts;
+  for (const TierTime& part : evaluate(judge, candidate("fine")).preparation) parts.insert(part.tier);
+  for (const char* part : {"small: data and oracle", "large: data and oracle", "large: compiling baselines"})
+    EXPECT_TRUE(parts.contains(part)) << part;
+  EXPECT_TRUE(evaluate(judge, candidate("another")).preparation.empty());
+}
+
 TEST_F(JudgeTest, AKernelSlowerThanTheNaiveOneIsMeasuredAndDoesNotBeatIt) {
   us_["slow"] = 55;
   const Outcome slow = outcome("slow");

@@ -117,9 +117,25 @@ Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs
   return context;
 }
 
+template <class Work>
+auto ShapeContext::part(const Inputs& inputs, const char* name, const Work& work) {
+  const Nanoseconds start = inputs.clock != nullptr ? inputs.clock->now() : Nanoseconds{};
+  auto done = work();
+  if (inputs.clock == nullptr) return done;
+  const double ms = static_cast<double>((inputs.clock->now() - start).count()) / 1e6;
+  const std::string text = fmt::format("{}: {}", shape_.name, name);
+  for (TierTime& cost : costs_)
+    if (cost.tier == text) {
+      cost.ms += ms;
+      return done;
+    }
+  costs_.push_back({text, ms});
+  return done;
+}
+
 Status ShapeContext::prepare_parts(const Inputs& inputs, const Families* families, Families& found) {
-  KERF_TRY_VOID(open_bench(inputs));
-  KERF_TRY_VOID(add_baselines(inputs));
+  KERF_TRY_VOID(part(inputs, "buffers", [&] { return open_bench(inputs); }));
+  KERF_TRY_VOID(part(inputs, "compiling baselines", [&] { return add_baselines(inputs); }));
   return make_data(inputs, families, found);
 }
 
@@ -235,23 +251,25 @@ Result<HonestAccuracy> ShapeContext::honest_accuracy(LoadedBaseline& plain, cons
 }
 
 Status ShapeContext::make_data(const Inputs& inputs, const Families* families, Families& found) {
-  KERF_TRY(const auto loaded, baselines());
+  KERF_TRY(const auto loaded, part(inputs, "loading baselines", [&] { return baselines(); }));
   LoadedBaseline* plain =
       accuracy_ ? accuracy_.get() : (loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0]);
   const Rng rng = Rng(inputs.seed).fork(shape_.name);
-  KERF_TRY(device_data_, DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_));
+  KERF_TRY(device_data_, part(inputs, "compiling the oracle", [&] {
+             return DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_);
+           }));
 
   const auto add = [&](Family family, const std::string& label, bool ask_plain) -> Result<bool> {
     auto checked = std::make_unique<CheckedData>();
     const std::uint64_t seed = rng.fork(label).bits();
-    if (device_data_) {
-      KERF_TRY(checked->data, device_data_->make(family, seed));
-    } else {
-      KERF_TRY(checked->data, oracle::make_data(inputs.task, inputs.reference, inputs.shape, family, seed));
-    }
+    KERF_TRY(checked->data, part(inputs, "data and oracle", [&] {
+               return device_data_ ? device_data_->make(family, seed)
+                                   : oracle::make_data(inputs.task, inputs.reference, inputs.shape, family, seed);
+             }));
     bool right = true;
     if (plain != nullptr && ask_plain) {
-      KERF_TRY(checked->honest, honest_accuracy(*plain, checked->data, right));
+      KERF_TRY(checked->honest,
+               part(inputs, "plain kernel", [&] { return honest_accuracy(*plain, checked->data, right); }));
     } else if (family == Family::normal && !data_.empty()) {
       checked->honest = data_.front()->honest;  // same distribution, other seed
     }

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "build/build.hpp"
 #include "judge/device_data.hpp"
+#include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "oracle/reference.hpp"
 #include "target/target.hpp"
@@ -42,6 +44,7 @@ class ShapeContext {
     std::uint64_t seed = 1;
     int timed_data_sets = 3;
     std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free
+    Clock* clock = nullptr;       ///< null: costs() stays empty
   };
 
   /// With `families` null the context finds out which are usable and checks all of them (the smallest shape does this);
@@ -53,6 +56,8 @@ class ShapeContext {
   int slots() const { return slots_; }
   const std::vector<BufferSpec>& outputs() const { return outputs_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  /// What the preparation cost, by part, in the order of the work.
+  const std::vector<TierTime>& costs() const { return costs_; }
 
   /// Data sets to verify on, the normal one first.
   std::vector<const CheckedData*> checked() const;
@@ -70,6 +75,9 @@ class ShapeContext {
 
  private:
   explicit ShapeContext(const ShapeSet& shape) : shape_(shape) {}
+  /// Does one part of the preparation and keeps what it cost.
+  template <class Work>
+  auto part(const Inputs& inputs, const char* name, const Work& work);
   Status prepare_parts(const Inputs& inputs, const Families* families, Families& found);
   Status open_bench(const Inputs& inputs);
   Status make_data(const Inputs& inputs, const Families* families, Families& found);
@@ -89,6 +97,7 @@ class ShapeContext {
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
   std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not the naive one
   std::vector<std::string> notes_;
+  std::vector<TierTime> costs_;
 };
 
 /// The constants of a compile: shape symbols and tunables.

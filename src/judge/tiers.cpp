@@ -47,10 +47,21 @@ Result<Judge::Stop> Judge::run_tiers(Trial& trial, const std::vector<Tier>& tier
   Result<Stop> end = Stop{};
   for (const Tier& tier : tiers) {
     const Nanoseconds start = tools_.clock.now();
+    const auto parts = static_cast<std::ptrdiff_t>(prepared_.size());
+    const DeviceOracle::Spent before = spent_on_data();
     trial.detail.clear();
     end = tier.work();
     if (!end) break;
-    const double ms = static_cast<double>((tools_.clock.now() - start).count()) / 1e6;
+    double ms = static_cast<double>((tools_.clock.now() - start).count()) / 1e6;
+    double prepared = 0;
+    for (auto part = prepared_.begin() + parts; part != prepared_.end(); ++part) prepared += part->ms;
+    // Data sets that had given way to others; in a tier that prepares a shape they are part of that.
+    if (const auto after = spent_on_data(); prepared == 0 && after.made > before.made) {
+      prepared = after.ms - before.ms;
+      prepared_.push_back(
+          {fmt::format("{} data sets made again in {}", after.made - before.made, tier.name), prepared});
+    }
+    ms = std::max(0.0, ms - prepared);
     if (times != nullptr) times->push_back({tier.name, ms});
     const bool ok = !end->has_value();
     trial.observer.on_tier({trial.candidate.name, tier.name, ok, ms, ok ? trial.detail : outcome_name(**end)});
@@ -58,6 +69,16 @@ Result<Judge::Stop> Judge::run_tiers(Trial& trial, const std::vector<Tier>& tier
   }
   unload(trial);
   return end;
+}
+
+DeviceOracle::Spent Judge::spent_on_data() const {
+  DeviceOracle::Spent all;
+  for (const auto& context : contexts_)
+    if (const auto* oracle = context ? dynamic_cast<const DeviceOracle*>(&context->bench()) : nullptr) {
+      all.made += oracle->spent().made;
+      all.ms += oracle->spent().ms;
+    }
+  return all;
 }
 
 void Judge::unload(Trial& trial) {

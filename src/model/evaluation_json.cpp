@@ -184,6 +184,9 @@ Evaluation read_evaluation(const Json& json) {
   if (!json.at("cell").is_null()) evaluation.cell = json.at("cell").get<std::vector<int>>();
   for (const auto& tier : json.at("tiers"))
     evaluation.tiers.push_back({tier.at("tier").get<std::string>(), number(tier.at("ms"))});
+  if (json.contains("preparation"))
+    for (const auto& part : json.at("preparation"))
+      evaluation.preparation.push_back({part.at("part").get<std::string>(), number(part.at("ms"))});
   evaluation.notes = json.at("notes").get<std::vector<std::string>>();
   evaluation.from_cache = json.at("from_cache").get<bool>();
   return evaluation;
@@ -212,6 +215,11 @@ std::string to_json(const Evaluation& evaluation, int indent) {
   json["seed"] = evaluation.seed;
   json["tiers"] = Json::array();
   for (const auto& tier : evaluation.tiers) json["tiers"].push_back({{"tier", tier.tier}, {"ms", number(tier.ms)}});
+  if (!evaluation.preparation.empty()) {
+    json["preparation"] = Json::array();
+    for (const auto& part : evaluation.preparation)
+      json["preparation"].push_back({{"part", part.tier}, {"ms", number(part.ms)}});
+  }
   json["notes"] = evaluation.notes;
   json["from_cache"] = evaluation.from_cache;
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);

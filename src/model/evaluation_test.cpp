@@ -30,6 +30,7 @@ Evaluation measured() {
   measurement.speedup = {"naive", 4, 3.9, 4.1};
   evaluation.outcome = measurement;
   evaluation.tiers = {{"compile", 21.5}};
+  evaluation.preparation = {{"large: data and oracle", 250}};
   evaluation.notes = {"a note"};
   return evaluation;
 }
@@ -80,6 +81,8 @@ TEST(EvaluationJson, HasTheStableFields) {
   EXPECT_EQ(json.at("toolchain"), "nvrtc 13.0");
   EXPECT_EQ(json.at("shapes").size(), 2u);
   EXPECT_EQ(json.at("tiers").at(0).at("tier"), "compile");
+  EXPECT_EQ(json.at("preparation").at(0).at("part"), "large: data and oracle");
+  EXPECT_EQ(json.at("preparation").at(0).at("ms"), 250);
   EXPECT_EQ(json.at("notes").at(0), "a note");
 }
 

@@ -86,6 +86,17 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
   return text;
 }
 
+std::string cost_text(const char* what, const std::vector<TierTime>& parts) {
+  double total = 0;
+  std::vector<std::string> list;
+  for (const TierTime& part : parts) {
+    total += part.ms;
+    if (part.ms >= 0.5) list.push_back(fmt::format("{} {}", printable(part.tier), format_us(part.ms * 1000)));
+  }
+  if (list.empty()) return {};
+  return fmt::format("{} in {}: {}\n", what, format_us(total * 1000), join(list, ", "));
+}
+
 }  // namespace
 
 std::string search_text(const RunView& run, const Style& style) {
@@ -133,6 +144,7 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
     text += "\n" + failure_report(step.evaluation, style);
   }
   if (!step.decision.empty()) text += fmt::format("decision: {}\n", printable(step.decision));
+  text += cost_text("judged", step.evaluation.tiers) + cost_text("prepared", step.evaluation.preparation);
   text += heading("How it came about", style);
   for (const std::int64_t member : lineage_of(run, number)) text += member_text(run, run.step(member), diff, style);
   std::vector<std::string> children;

@@ -42,6 +42,7 @@ class CudaBench final : public Bench, public DeviceOracle {
   Result<ir::HostTensor> read_output(int slot, int output) override;
   Status make_on_device(const oracle::DataSet& data, DeviceRecipe recipe) override;
   void forget(std::uint64_t id) override;
+  Spent spent() const override { return spent_; }
 
  private:
   struct Array {                             // of a data set, as it lies on the device
@@ -95,6 +96,7 @@ class CudaBench final : public Bench, public DeviceOracle {
   std::list<Resident> resident_;  // most recently used first
   std::map<KernelHandle, Kernel> kernels_;
   std::map<std::uint64_t, DeviceRecipe> recipes_;  // of data sets made on the device
+  Spent spent_;
   bool suspect_ = false;  // a kernel wrote outside its buffers: the next candidate gets another worker
   KernelHandle next_handle_ = 1;
 };

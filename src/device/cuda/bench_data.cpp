@@ -138,6 +138,7 @@ Status CudaBench::ensure_resident(const oracle::DataSet& data) {
     return {};
   }
   KERF_TRY(auto arrays, arrays_of(data));
+  const auto begin = clock_.now();
   KERF_TRY_VOID(place(data.id, arrays));
   if (const auto recipe = recipes_.find(data.id); recipe != recipes_.end()) {
     KERF_TRY_VOID(draw_inputs(data.id, recipe->second));
@@ -155,6 +156,8 @@ Status CudaBench::ensure_resident(const oracle::DataSet& data) {
     entry.sums.push_back(array.sum);
   }
   resident_.push_front(std::move(entry));
+  ++spent_.made;
+  spent_.ms += static_cast<double>((clock_.now() - begin).count()) / 1e6;
   return {};
 }
 
