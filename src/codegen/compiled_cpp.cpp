@@ -10,8 +10,8 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "codegen/buffer_plan.hpp"
 #include "codegen/dialects/dialects.hpp"
-#include "codegen/plan.hpp"
 
 namespace kerf::codegen {
 namespace {
@@ -84,7 +84,7 @@ Result<std::vector<ir::HostTensor>> run_compiled(const ir::Graph& graph, std::sp
   auto* call = reinterpret_cast<void (*)(void**)>(dlsym(handle, "kerf_call"));
   KERF_CHECK(call != nullptr, "the caller is part of the source");
 
-  KERF_TRY(const Plan plan, make_plan(graph, options));
+  KERF_TRY(const BufferPlan plan, make_buffer_plan(graph, options));
   std::vector<ir::HostTensor> copies(inputs.begin(), inputs.end()), buffers;
   std::vector<void*> pointers;
   for (auto& copy : copies) pointers.push_back(copy.bytes.data());

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/buffer_plan.hpp"
 #include "codegen/code.hpp"
 #include "codegen/dialect.hpp"
-#include "codegen/plan.hpp"
 
 namespace kerf::codegen {
 
@@ -33,7 +33,7 @@ struct Uses {
 /// Writes the body of one kernel into `code`. All references are borrowed.
 class Lowering {
  public:
-  Lowering(const Plan& plan, const DialectTraits& dialect, const NaiveOptions& options, Code& code, Uses& uses)
+  Lowering(const BufferPlan& plan, const DialectTraits& dialect, const NaiveOptions& options, Code& code, Uses& uses)
       : plan_(plan), dialect_(dialect), options_(options), code_(code), uses_(uses) {}
 
   /// From now on the node's value is `text`, at whatever index it is asked for.
@@ -83,7 +83,7 @@ class Lowering {
   std::string identity(std::string_view op, DType type) const;
   std::string combine(std::string_view op, DType type, const std::string& total, const std::string& term) const;
 
-  const Plan& plan_;
+  const BufferPlan& plan_;
   const DialectTraits& dialect_;
   const NaiveOptions& options_;
   Code& code_;

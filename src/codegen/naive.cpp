@@ -6,10 +6,10 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "codegen/buffer_plan.hpp"
 #include "codegen/code.hpp"
 #include "codegen/helpers.hpp"
 #include "codegen/lowering.hpp"
-#include "codegen/plan.hpp"
 
 namespace kerf::codegen {
 namespace {
@@ -39,7 +39,7 @@ Shape item_shape(const ir::Node& node) {
 
 class FileWriter {
  public:
-  FileWriter(const Plan& plan, const DialectTraits& dialect, const NaiveOptions& options)
+  FileWriter(const BufferPlan& plan, const DialectTraits& dialect, const NaiveOptions& options)
       : plan_(plan), dialect_(dialect), options_(options) {}
 
   std::string write() {
@@ -138,7 +138,7 @@ class FileWriter {
                                                          [](const Buffer& b) { return b.dtype == DType::f64; });
   }
 
-  const Plan& plan_;
+  const BufferPlan& plan_;
   const DialectTraits& dialect_;
   const NaiveOptions& options_;
   std::vector<Kernel> kernels_;
@@ -151,7 +151,7 @@ Result<std::string> generate_naive(const ir::Graph& graph, const DialectTraits& 
   if (options.compute != DType::f32 && options.compute != DType::f64)
     return fail(Errc::invalid_input,
                 fmt::format("naive kernels compute in f32 or f64, not {}", dtype_name(options.compute)));
-  KERF_TRY(const Plan plan, make_plan(graph, options));
+  KERF_TRY(const BufferPlan plan, make_buffer_plan(graph, options));
   return FileWriter(plan, dialect, options).write();
 }
 

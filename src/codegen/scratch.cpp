@@ -17,7 +17,7 @@ struct Slot {
 };
 
 /// Buffers that a kernel reads: those of the nearest stored ancestors.
-std::set<int> reads(const Plan& plan, const KernelPlan& kernel) {
+std::set<int> reads(const BufferPlan& plan, const KernelPlan& kernel) {
   std::set<int> found;
   if (kernel.copy) {
     found.insert(plan.location[static_cast<std::size_t>(kernel.node)]);
@@ -52,7 +52,7 @@ Slot* free_slot(std::vector<Slot>& slots, const Buffer& wanted, const Dim& eleme
 
 }  // namespace
 
-void share_scratch(Plan& plan) {
+void share_scratch(BufferPlan& plan) {
   std::map<int, std::size_t> last_use;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     last_use[plan.kernels[k].buffer] = std::max(last_use[plan.kernels[k].buffer], k);

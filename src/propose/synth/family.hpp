@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 #include "base/template.hpp"
-#include "codegen/plan.hpp"
+#include "codegen/buffer_plan.hpp"
 #include "device/device.hpp"
 #include "model/task.hpp"
 #include "propose/synth/hooks.hpp"
@@ -52,7 +52,7 @@ class Family {
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;  ///< its folder under kernels/; stored in genomes, never renamed
   /// Whether a group of this structure can be computed; cheap, looks at the graph only.
-  virtual bool fits(const codegen::Plan& plan, const Group& group) const = 0;
+  virtual bool fits(const codegen::BufferPlan& plan, const Group& group) const = 0;
   /// Writes the hooks and values of a group that fits.
   virtual Result<TemplateValues> fill(const Group& group, const TargetContext& context, HookWriter& hooks) const = 0;
 };

@@ -15,7 +15,7 @@ using codegen::Index;
 using codegen::Lowering;
 using ir::NodeId;
 
-HookWriter::HookWriter(const codegen::Plan& plan, const codegen::DialectTraits& dialect,
+HookWriter::HookWriter(const codegen::BufferPlan& plan, const codegen::DialectTraits& dialect,
                        const codegen::NaiveOptions& options, std::string prefix)
     : plan_(plan), dialect_(dialect), options_(options), prefix_(std::move(prefix)) {}
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/buffer_plan.hpp"
 #include "codegen/dialect.hpp"
 #include "codegen/lowering.hpp"
 #include "codegen/naive.hpp"
-#include "codegen/plan.hpp"
 #include "propose/synth/calls.hpp"
 
 namespace kerf::synth {
@@ -37,8 +37,8 @@ struct Bound {
 /// so a call reads `$load_a($args, i, k)`.
 class HookWriter {
  public:
-  HookWriter(const codegen::Plan& plan, const codegen::DialectTraits& dialect, const codegen::NaiveOptions& options,
-             std::string prefix);
+  HookWriter(const codegen::BufferPlan& plan, const codegen::DialectTraits& dialect,
+             const codegen::NaiveOptions& options, std::string prefix);
 
   /// `$name($args, params...[, bound...])`: the value of `node` at `index`, whose texts may use `params` (64-bit
   /// integers named here). Values of `bound` nodes are taken from the arguments instead of being computed.
@@ -65,7 +65,7 @@ class HookWriter {
   std::string extent(const Dim& dim);
   std::string type_name(ir::NodeId node) const;  ///< C type of the node's value in registers: "float"
 
-  const codegen::Plan& plan() const { return plan_; }
+  const codegen::BufferPlan& plan() const { return plan_; }
   const codegen::DialectTraits& dialect() const { return dialect_; }
   const codegen::NaiveOptions& options() const { return options_; }
   const std::string& prefix() const { return prefix_; }
@@ -94,7 +94,7 @@ class HookWriter {
   void add(const std::string& name, const std::string& result, const std::vector<std::string>& params,
            const std::vector<Bound>& bound, std::string body);
 
-  const codegen::Plan& plan_;
+  const codegen::BufferPlan& plan_;
   const codegen::DialectTraits& dialect_;
   codegen::NaiveOptions options_;
   std::string prefix_;

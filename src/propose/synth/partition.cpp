@@ -5,10 +5,10 @@
 namespace kerf::synth {
 namespace {
 
-using codegen::Plan;
+using codegen::BufferPlan;
 using ir::NodeId;
 
-Group make_group(const Plan& plan, const codegen::KernelPlan& kernel) {
+Group make_group(const BufferPlan& plan, const codegen::KernelPlan& kernel) {
   Group group;
   group.root = kernel.node;
   group.buffer = kernel.buffer;
@@ -71,7 +71,7 @@ Result<Partition> make_partition(const ir::Graph& graph, const Roots& roots, con
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)  // these are cheaper to make than to load
     if (ir::is<ir::InputAttr>(graph.nodes[id])) stored[id] = false;
   Partition partition;
-  KERF_TRY(partition.plan, codegen::make_plan(graph, stored, options));
+  KERF_TRY(partition.plan, codegen::make_buffer_plan(graph, stored, options));
   for (const auto& kernel : partition.plan.kernels) partition.groups.push_back(make_group(partition.plan, kernel));
   return partition;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "codegen/plan.hpp"
+#include "codegen/buffer_plan.hpp"
 #include "propose/synth/family.hpp"
 
 namespace kerf::synth {
@@ -14,7 +14,7 @@ namespace kerf::synth {
 using Roots = std::set<ir::NodeId>;
 
 struct Partition {
-  codegen::Plan plan;
+  codegen::BufferPlan plan;
   std::vector<Group> groups;  ///< in the order they run; copies included
 };
 
@@ -26,7 +26,7 @@ Result<Partition> make_partition(const ir::Graph& graph, const Roots& roots, con
 Roots least_fused(const ir::Graph& graph);
 
 /// Whether a special family (not `direct`) can compute a group.
-using FitsGroup = std::function<bool(const codegen::Plan&, const Group&)>;
+using FitsGroup = std::function<bool(const codegen::BufferPlan&, const Group&)>;
 
 /// From `roots` to the most fused choice, one fusion at a time: every group takes in as many of the groups before it as
 /// some family can compute together and no other group needs. The first element is `roots` itself.

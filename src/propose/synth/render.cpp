@@ -198,7 +198,7 @@ class GroupRenderer {
     return {lookup, files, true};
   }
 
-  codegen::Plan plan_;
+  codegen::BufferPlan plan_;
   const Group& group_;
   const Choice& choice_;
   const TargetContext& context_;
@@ -257,7 +257,7 @@ std::string entry(const Partition& partition, const std::vector<Section>& sectio
 
 /// Shape symbols as 64-bit values. A symbol that is also the name of something in a function that uses its value is
 /// read here, before anything can hide it.
-std::string extents(const std::set<std::string>& symbols, const codegen::Plan& plan, const std::string& code) {
+std::string extents(const std::set<std::string>& symbols, const codegen::BufferPlan& plan, const std::string& code) {
   const auto functions = identifiers_by_function(code);
   std::vector<std::string> hidden;
   std::string text;
@@ -274,7 +274,7 @@ std::string extents(const std::set<std::string>& symbols, const codegen::Plan& p
 
 /// The code with the buffers called as in the task, as far as that is the name of nothing else in a function that takes
 /// the buffer.
-std::string with_buffer_names(std::string code, const codegen::Plan& plan, const std::vector<ShapeSet>& shapes) {
+std::string with_buffer_names(std::string code, const codegen::BufferPlan& plan, const std::vector<ShapeSet>& shapes) {
   const auto functions = identifiers_by_function(code);
   std::set<std::string> symbols;  // constants in the code, whether or not it uses them
   for (const ShapeSet& shape : shapes)
@@ -309,8 +309,8 @@ Result<std::string> layer_of(const OutputLanguage& language) {
 
 }  // namespace
 
-codegen::Plan inside(const codegen::Plan& plan, const Group& group) {
-  codegen::Plan view = plan;
+codegen::BufferPlan inside(const codegen::BufferPlan& plan, const Group& group) {
+  codegen::BufferPlan view = plan;
   if (!group.copy) view.location[static_cast<std::size_t>(group.root)] = -1;
   return view;
 }

@@ -29,7 +29,7 @@ struct OutputLanguage {
 };
 
 /// The plan as the group's hooks see it: its own root is computed, not loaded.
-codegen::Plan inside(const codegen::Plan& plan, const Group& group);
+codegen::BufferPlan inside(const codegen::BufferPlan& plan, const Group& group);
 
 /// Names in a variant's requirements replaced by extents and parameter values; each must hold for every shape.
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,

@@ -55,7 +55,8 @@ std::optional<Bindings> Space::default_parameters(const Variant& variant, const 
   return {};
 }
 
-std::vector<Option> Space::options_of(const Family& family, const codegen::Plan& inside, const Group& group) const {
+std::vector<Option> Space::options_of(const Family& family, const codegen::BufferPlan& inside,
+                                      const Group& group) const {
   const bool served = std::any_of(variants_.begin(), variants_.end(), [&](const Variant& variant) {
     return variant.family == family.name() && serves(variant);
   });
@@ -72,9 +73,9 @@ std::vector<Option> Space::options_of(const Family& family, const codegen::Plan&
   return options;
 }
 
-std::vector<Option> Space::options_for(const codegen::Plan& plan, const Group& group) const {
+std::vector<Option> Space::options_for(const codegen::BufferPlan& plan, const Group& group) const {
   std::vector<Option> options;
-  const codegen::Plan view = inside(plan, group);
+  const codegen::BufferPlan view = inside(plan, group);
   for (const Family* family : all_families())
     for (Option& option : options_of(*family, view, group)) options.push_back(std::move(option));
   return options;
@@ -110,8 +111,8 @@ std::string Space::uncovered(int form) {
 
 // A family that accepts the structure of a group may still have no variant for its extents or flags; such a fusion is
 // not made, so that the others are kept.
-bool Space::specially_fits(const codegen::Plan& plan, const Group& group) const {
-  const codegen::Plan view = inside(plan, group);
+bool Space::specially_fits(const codegen::BufferPlan& plan, const Group& group) const {
+  const codegen::BufferPlan view = inside(plan, group);
   const auto& families = all_families();
   return std::any_of(families.begin(), std::prev(families.end()),
                      [&](const Family* family) { return !options_of(*family, view, group).empty(); });
@@ -123,7 +124,7 @@ const std::vector<Roots>& Space::fusion_steps(int form) {
   const ir::Graph& graph = forms_[static_cast<std::size_t>(form)];
   return fusion_steps_[form] = synth::fusion_steps(
              graph, least_fused(graph), language_.options,
-             [this](const codegen::Plan& plan, const Group& group) { return specially_fits(plan, group); });
+             [this](const codegen::BufferPlan& plan, const Group& group) { return specially_fits(plan, group); });
 }
 
 Bindings Space::draw(const Option& option, Rng& rng) const {

@@ -50,12 +50,12 @@ class Space {
   std::optional<Bindings> step(const Option& option, const Bindings& parameters, Rng& rng) const;
 
  private:
-  std::vector<Option> options_for(const codegen::Plan& plan, const Group& group) const;
+  std::vector<Option> options_for(const codegen::BufferPlan& plan, const Group& group) const;
   /// Its variants that can compute the group, which are none when it does not fit.
-  std::vector<Option> options_of(const Family& family, const codegen::Plan& inside, const Group& group) const;
+  std::vector<Option> options_of(const Family& family, const codegen::BufferPlan& inside, const Group& group) const;
   std::optional<Bindings> default_parameters(const Variant& variant, const TemplateValues& values) const;
   bool serves(const Variant& variant) const;  ///< it is in the task's language and reaches its precision
-  bool specially_fits(const codegen::Plan& plan, const Group& group) const;
+  bool specially_fits(const codegen::BufferPlan& plan, const Group& group) const;
 
   std::vector<ir::Graph> forms_;
   TargetContext context_;

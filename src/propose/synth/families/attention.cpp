@@ -133,7 +133,7 @@ class AttentionFamily final : public Family {
  public:
   std::string_view name() const override { return "attention"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     const auto found = recognise(plan.graph, group);
     return found && layout_steps(plan.graph, group, found->second);
   }

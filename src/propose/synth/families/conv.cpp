@@ -146,7 +146,7 @@ class Conv final : public Family {
  public:
   std::string_view name() const override { return "conv"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     if (group.anchors.size() != 1 || !ir::is<ir::ConvAttr>(plan.graph[group.anchors[0]])) return false;
     const ir::Node& node = plan.graph[group.anchors[0]];
     if (!is_float(node.dtype) || node.shape.size() < 3 || node.shape.size() > 2 + kSpatial) return false;

@@ -9,7 +9,7 @@ class Direct final : public Family {
  public:
   std::string_view name() const override { return "direct"; }
 
-  bool fits(const codegen::Plan&, const Group& group) const override {
+  bool fits(const codegen::BufferPlan&, const Group& group) const override {
     return group.anchors.empty() || (group.anchors.size() == 1 && group.anchors.front() == group.root);
   }
 

@@ -21,7 +21,7 @@ class Matmul final : public Family {
  public:
   std::string_view name() const override { return "matmul"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     if (group.anchors.size() != 1 || !ir::is<ir::ContractAttr>(plan.graph[group.anchors[0]])) return false;
     if (!is_float(plan.graph[group.anchors[0]].dtype)) return false;
     return product_axes(plan.graph, group.anchors[0]) && layout_steps(plan.graph, group, group.anchors[0]);

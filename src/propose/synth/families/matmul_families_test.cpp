@@ -18,7 +18,7 @@ ir::TensorType tensor(const std::string& name, const std::string& type) { return
 /// The whole expression as one group.
 struct Whole {
   Partition partition;
-  codegen::Plan plan;
+  codegen::BufferPlan plan;
 
   const Group& group() const { return partition.groups.front(); }
   ir::NodeId anchor() const { return group().anchors.front(); }

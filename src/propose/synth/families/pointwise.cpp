@@ -50,7 +50,7 @@ Access access_of(const Places& places, NodeId leaf, const Shape& shape, const Sh
 }
 
 /// The first axis of the inner run: as far out as every leaf allows that allows anything.
-int first_inner_axis(const codegen::Plan& plan, const Group& group, const Places& places, const Shape& domain) {
+int first_inner_axis(const codegen::BufferPlan& plan, const Group& group, const Places& places, const Shape& domain) {
   const std::vector<int> axes = true_axes(domain);
   if (axes.empty()) return 0;
   const auto access = [&](NodeId leaf, int first) {
@@ -69,7 +69,7 @@ class Pointwise final : public Family {
  public:
   std::string_view name() const override { return "pointwise"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     if (is_joined(plan, group)) return true;
     if (!group.anchors.empty()) return false;
     const Domain domain = domain_of(plan, group);
@@ -77,7 +77,7 @@ class Pointwise final : public Family {
   }
 
   Result<TemplateValues> fill(const Group& group, const TargetContext&, HookWriter& hooks) const override {
-    const codegen::Plan& plan = hooks.plan();
+    const codegen::BufferPlan& plan = hooks.plan();
     if (is_joined(plan, group)) return fill_joined(group, hooks);
     const Domain domain = domain_of(plan, group);
     Places places(plan, domain);
@@ -105,7 +105,7 @@ class Pointwise final : public Family {
   }
 
  private:
-  static bool is_joined(const codegen::Plan& plan, const Group& group) {
+  static bool is_joined(const codegen::BufferPlan& plan, const Group& group) {
     return !group.copy && group.anchors.size() == 1 && group.anchors.front() == group.root &&
            ir::is<ir::ConcatAttr>(plan.graph[group.root]);
   }
@@ -153,7 +153,7 @@ class Pointwise final : public Family {
     return values;
   }
 
-  static Domain domain_of(const codegen::Plan& plan, const Group& group) {
+  static Domain domain_of(const codegen::BufferPlan& plan, const Group& group) {
     const Shape& shape = plan.graph[group.root].shape;
     return {shape, std::vector<bool>(shape.size(), false)};
   }
@@ -179,7 +179,7 @@ class Pointwise final : public Family {
   /// Writes the code that reads leaves ahead of the computation and gives back what it binds.
   static std::vector<Bound> read_leaves(TemplateValues& values, HookWriter& hooks, const Group& group,
                                         const Places& places, const Shape& domain, int first) {
-    const codegen::Plan& plan = hooks.plan();
+    const codegen::BufferPlan& plan = hooks.plan();
     std::vector<Bound> bound;
     std::string &declare = values.text["DECLARE"], &reads = values.text["READS"], &names = values.text["BOUND"];
     for (const NodeId leaf : group.leaves) {

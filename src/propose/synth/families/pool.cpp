@@ -38,7 +38,7 @@ class Pool final : public Family {
  public:
   std::string_view name() const override { return "pool"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     if (group.anchors.size() != 1 || !ir::is<ir::PoolAttr>(plan.graph[group.anchors[0]])) return false;
     const ir::Node& node = plan.graph[group.anchors[0]];
     const auto& pool = ir::attr<ir::PoolAttr>(node);

@@ -18,7 +18,7 @@ class Row final : public Family {
  public:
   std::string_view name() const override { return "row"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     const auto program = row_program(plan, group);
     return program && program->fast_columns;
   }

@@ -37,7 +37,7 @@ struct Domain {
 /// Follows a group from its root to its leaves.
 class Places {
  public:
-  Places(const codegen::Plan& plan, const Domain& domain) : plan_(plan), domain_(domain) {}
+  Places(const codegen::BufferPlan& plan, const Domain& domain) : plan_(plan), domain_(domain) {}
 
   /// `root` read as the domain's element (or, when it has one element per kept index, as that). False when the group
   /// contains something other than maps, views, reshapes, scans of domain-shaped values and reductions over the
@@ -60,7 +60,7 @@ class Places {
   void settle(Place& place, const Shape& shape) const;
   const Shape& shape(ir::NodeId id) const { return plan_.graph[id].shape; }
 
-  const codegen::Plan& plan_;
+  const codegen::BufferPlan& plan_;
   const Domain& domain_;
   std::map<ir::NodeId, std::vector<Place>> places_;
 };

@@ -29,7 +29,7 @@ std::optional<Dim> number(const ir::Graph& graph, NodeId id) {
   const auto a = number(graph, n.args[0]), b = number(graph, n.args[1]);
   return a && b ? std::optional<Dim>(*a * *b) : std::nullopt;
 }
-bool is_map(const codegen::Plan& plan, NodeId id, MapOp op) {
+bool is_map(const codegen::BufferPlan& plan, NodeId id, MapOp op) {
   const ir::Node& node = plan.graph[id];
   return plan.location[static_cast<std::size_t>(id)] < 0 && is<ir::MapAttr>(node) && attr<ir::MapAttr>(node).op == op;
 }
@@ -44,7 +44,7 @@ Dim column_count(const RowProgram& program) {
 
 }  // namespace
 
-Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t k) {
+Pair pair_from(const RowProgram& program, const codegen::BufferPlan& plan, std::size_t k) {
   if (k + 1 >= program.reduces.size()) return Pair::none;
   const ir::Graph& graph = plan.graph;
   const NodeId one = program.reduces[k], two = program.reduces[k + 1];
@@ -65,7 +65,7 @@ Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t
   return count && *count == column_count(program) ? Pair::moments : Pair::none;
 }
 
-std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group) {
+std::optional<RowProgram> row_program(const codegen::BufferPlan& plan, const Group& group) {
   if (group.copy || group.anchors.empty()) return {};
   for (const NodeId id : group.anchors)
     if (!is<ir::ReduceAttr>(plan.graph[id])) return {};
@@ -90,7 +90,7 @@ std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& gr
   return program;
 }
 
-void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& plan,
+void shorten_run(RowProgram& program, const Group& group, const codegen::BufferPlan& plan,
                  const std::vector<ShapeSet>& shapes) {
   const std::vector<bool> fast = program.fast_axes();
   if (!program.fast_columns || !program.per_element || fast != program.domain.reduced) return;
@@ -119,7 +119,7 @@ void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& p
   program.run_axis = after;
 }
 
-std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group) {
+std::optional<RowProgram> scan_program(const codegen::BufferPlan& plan, const Group& group) {
   if (group.copy || group.anchors.size() != 1 || !is<ir::ScanAttr>(plan.graph[group.anchors[0]])) return {};
   const ir::Node& scan = plan.graph[group.anchors[0]];
   RowProgram program;

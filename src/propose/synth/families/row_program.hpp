@@ -29,14 +29,14 @@ struct RowProgram {
 };
 
 /// None when the group is not a row program.
-std::optional<RowProgram> row_program(const codegen::Plan& plan, const Group& group);
+std::optional<RowProgram> row_program(const codegen::BufferPlan& plan, const Group& group);
 
 /// Sets `run` where that helps and is right for all `shapes`.
-void shorten_run(RowProgram& program, const Group& group, const codegen::Plan& plan,
+void shorten_run(RowProgram& program, const Group& group, const codegen::BufferPlan& plan,
                  const std::vector<ShapeSet>& shapes);
 
 /// As `row_program` for a group with one scan, along the only axis that counts as reduced.
-std::optional<RowProgram> scan_program(const codegen::Plan& plan, const Group& group);
+std::optional<RowProgram> scan_program(const codegen::BufferPlan& plan, const Group& group);
 
 /// What a pass keeps for later passes instead of computing it again.
 enum class Keep { nothing, expensive, everything };
@@ -62,7 +62,7 @@ enum class Pair {
 };
 
 /// Whether reductions k and k + 1 are a pair.
-Pair pair_from(const RowProgram& program, const codegen::Plan& plan, std::size_t k);
+Pair pair_from(const RowProgram& program, const codegen::BufferPlan& plan, std::size_t k);
 
 /// A name that stands for a text in the code: `const type name = text;`.
 struct RowValue {

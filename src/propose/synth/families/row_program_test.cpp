@@ -13,7 +13,7 @@ namespace {
 /// A whole expression as one group.
 struct Whole {
   Partition partition;
-  codegen::Plan plan;
+  codegen::BufferPlan plan;
   const Group& group() const { return partition.groups.front(); }
 };
 

@@ -420,7 +420,7 @@ class Writer {
   const Group& group_;
   const RowStyle& style_;
   HookWriter& hooks_;
-  const codegen::Plan& plan_;
+  const codegen::BufferPlan& plan_;
   Places places_;
   std::uint64_t columns_;
   std::vector<std::string> row_parameters_;

@@ -15,7 +15,7 @@ class Scan final : public Family {
  public:
   std::string_view name() const override { return "scan"; }
 
-  bool fits(const codegen::Plan& plan, const Group& group) const override {
+  bool fits(const codegen::BufferPlan& plan, const Group& group) const override {
     return scan_program(plan, group).has_value();
   }
 

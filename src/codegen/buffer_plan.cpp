@@ -1,4 +1,4 @@
-#include "codegen/plan.hpp"
+#include "codegen/buffer_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -210,14 +210,14 @@ DType value_type(const ir::Node& node, const NaiveOptions& options) {
   return node.dtype == DType::boolean ? DType::boolean : DType::i64;
 }
 
-Result<Plan> make_plan(const ir::Graph& original, const NaiveOptions& options) {
+Result<BufferPlan> make_buffer_plan(const ir::Graph& original, const NaiveOptions& options) {
   Graph graph = split_reductions(ir::simplify(original));
   const std::vector<bool> stored = stored_by_default(graph);
-  return make_plan(std::move(graph), stored, options);
+  return make_buffer_plan(std::move(graph), stored, options);
 }
 
-Result<Plan> make_plan(ir::Graph taken, const std::vector<bool>& stored, const NaiveOptions& options) {
-  Plan plan;
+Result<BufferPlan> make_buffer_plan(ir::Graph taken, const std::vector<bool>& stored, const NaiveOptions& options) {
+  BufferPlan plan;
   plan.graph = std::move(taken);
   const Graph& graph = plan.graph;
   Names names(graph);

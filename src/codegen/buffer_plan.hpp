@@ -29,7 +29,7 @@ struct KernelPlan {
   bool copy = false;  ///< `node` is in another buffer already: convert and copy it
 };
 
-struct Plan {
+struct BufferPlan {
   ir::Graph graph;              ///< simplified; reductions over several axes are one after the other
   std::vector<Buffer> buffers;  ///< inputs, outputs, scratch
   std::vector<int> location;    ///< per node: the buffer to read it from, or -1 when it is inlined into its consumers
@@ -38,12 +38,12 @@ struct Plan {
   std::set<std::string> names;                 ///< every name above; locals must differ
 };
 
-Result<Plan> make_plan(const ir::Graph& graph, const NaiveOptions& options);
+Result<BufferPlan> make_buffer_plan(const ir::Graph& graph, const NaiveOptions& options);
 
 /// The plan for a choice of stored nodes. `graph` is taken as it is; outputs count as stored.
-Result<Plan> make_plan(ir::Graph graph, const std::vector<bool>& stored, const NaiveOptions& options);
+Result<BufferPlan> make_buffer_plan(ir::Graph graph, const std::vector<bool>& stored, const NaiveOptions& options);
 
-/// The nodes that `make_plan` would store: whatever cannot be inlined, or would be computed too often.
+/// The nodes that `make_buffer_plan` would store: whatever cannot be inlined, or would be computed too often.
 std::vector<bool> stored_by_default(const ir::Graph& graph);
 
 /// Nodes that are loops of their own (reductions, contractions, ...), not elementwise.
