@@ -15,14 +15,14 @@ std::string to_json(const Genome& genome) {
     genes.push_back(
         {{"root", gene.root}, {"family", gene.family}, {"variant", gene.variant}, {"parameters", parameters}});
   }
-  return json{{"form", genome.form}, {"genes", genes}}.dump();
+  return json{{"form", genome.rewrite}, {"genes", genes}}.dump();
 }
 
 Result<Genome> genome_from_json(std::string_view text) {
   try {
     const json value = json::parse(text);
     Genome genome;
-    genome.form = value.at("form").get<int>();
+    genome.rewrite = value.at("form").get<int>();
     for (const json& item : value.at("genes")) {
       Gene gene;
       gene.root = item.at("root").get<int>();

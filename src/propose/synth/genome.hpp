@@ -22,7 +22,7 @@ struct Gene {
 };
 
 struct Genome {
-  int form = 0;             ///< which algebraic rewrite of the graph, see ir/analysis/algebra.hpp; 0: as written
+  int rewrite = 0;          ///< of the graph, see ir/analysis/algebra.hpp; 0: as written. Stored as "form"
   std::vector<Gene> genes;  ///< by root, in dependency order
 
   bool operator==(const Genome&) const = default;

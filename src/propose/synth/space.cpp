@@ -26,9 +26,9 @@ bool flags_hold(const Variant& variant, const TemplateValues& values) {
 
 }  // namespace
 
-Space::Space(std::vector<ir::Graph> forms, TargetContext context, OutputLanguage language,
+Space::Space(std::vector<ir::Graph> rewrites, TargetContext context, OutputLanguage language,
              std::vector<Variant> variants)
-    : forms_(std::move(forms)),
+    : rewrites_(std::move(rewrites)),
       context_(std::move(context)),
       language_(std::move(language)),
       variants_(std::move(variants)) {}
@@ -81,11 +81,11 @@ std::vector<Option> Space::options_for(const codegen::BufferPlan& plan, const Gr
   return options;
 }
 
-const Layout* Space::layout(int form, const Roots& roots) {
-  const auto key = std::pair{form, roots};
+const Layout* Space::layout(int rewrite, const Roots& roots) {
+  const auto key = std::pair{rewrite, roots};
   if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second.get();
   auto& place = layouts_[key];
-  auto partition = make_partition(forms_[static_cast<std::size_t>(form)], roots, language_.options);
+  auto partition = make_partition(rewrites_[static_cast<std::size_t>(rewrite)], roots, language_.options);
   if (!partition) return nullptr;
   auto layout = std::make_unique<Layout>();
   layout->partition = *std::move(partition);
@@ -97,9 +97,9 @@ const Layout* Space::layout(int form, const Roots& roots) {
   return place.get();
 }
 
-std::string Space::uncovered(int form) {
-  const auto partition = make_partition(forms_[static_cast<std::size_t>(form)],
-                                        least_fused(forms_[static_cast<std::size_t>(form)]), language_.options);
+std::string Space::uncovered(int rewrite) {
+  const auto partition = make_partition(rewrites_[static_cast<std::size_t>(rewrite)],
+                                        least_fused(rewrites_[static_cast<std::size_t>(rewrite)]), language_.options);
   if (!partition) return partition.error().message;
   for (const Group& group : partition->groups)
     if (options_for(partition->plan, group).empty()) {
@@ -118,11 +118,11 @@ bool Space::specially_fits(const codegen::BufferPlan& plan, const Group& group) 
                      [&](const Family* family) { return !options_of(*family, view, group).empty(); });
 }
 
-const std::vector<Roots>& Space::fusion_steps(int form) {
-  const auto known = fusion_steps_.find(form);
+const std::vector<Roots>& Space::fusion_steps(int rewrite) {
+  const auto known = fusion_steps_.find(rewrite);
   if (known != fusion_steps_.end()) return known->second;
-  const ir::Graph& graph = forms_[static_cast<std::size_t>(form)];
-  return fusion_steps_[form] = synth::fusion_steps(
+  const ir::Graph& graph = rewrites_[static_cast<std::size_t>(rewrite)];
+  return fusion_steps_[rewrite] = synth::fusion_steps(
              graph, least_fused(graph), language_.options,
              [this](const codegen::BufferPlan& plan, const Group& group) { return specially_fits(plan, group); });
 }

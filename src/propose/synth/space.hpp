@@ -1,5 +1,5 @@
 #pragma once
-// The choices a task has on a target: partitions of its forms, and what may compute each group.
+// The choices a task has on a target: partitions of its rewrites, and what may compute each group.
 
 #include <map>
 #include <memory>
@@ -30,19 +30,19 @@ struct Layout {
 /// Not thread-safe (it remembers layouts).
 class Space {
  public:
-  Space(std::vector<ir::Graph> forms, TargetContext context, OutputLanguage language, std::vector<Variant> variants);
+  Space(std::vector<ir::Graph> rewrites, TargetContext context, OutputLanguage language, std::vector<Variant> variants);
 
-  const std::vector<ir::Graph>& forms() const { return forms_; }
+  const std::vector<ir::Graph>& rewrites() const { return rewrites_; }
   const TargetContext& context() const { return context_; }
   const OutputLanguage& language() const { return language_; }
 
   /// Null when some group has no option.
-  const Layout* layout(int form, const Roots& roots);
+  const Layout* layout(int rewrite, const Roots& roots);
   /// The operator that no family covers in the least fused layout; "" when all are covered.
-  std::string uncovered(int form);
+  std::string uncovered(int rewrite);
 
   /// The least fused choice of stored nodes, then one fusion more each, up to the most fused one.
-  const std::vector<Roots>& fusion_steps(int form);
+  const std::vector<Roots>& fusion_steps(int rewrite);
 
   /// An allowed tuple drawn at random.
   Bindings draw(const Option& option, Rng& rng) const;
@@ -57,7 +57,7 @@ class Space {
   bool serves(const Variant& variant) const;  ///< it is in the task's language and reaches its precision
   bool specially_fits(const codegen::BufferPlan& plan, const Group& group) const;
 
-  std::vector<ir::Graph> forms_;
+  std::vector<ir::Graph> rewrites_;
   TargetContext context_;
   OutputLanguage language_;
   std::vector<Variant> variants_;

@@ -60,9 +60,9 @@ struct Synthesiser::Impl {
 
   /// A genome over `layout` in which group g has `choose(g)`.
   template <class Choose>
-  Genome genome(int form, const Layout& layout, const Choose& choose) const {
+  Genome genome(int rewrite, const Layout& layout, const Choose& choose) const {
     Genome genome;
-    genome.form = form;
+    genome.rewrite = rewrite;
     for (std::size_t g = 0; g < layout.partition.groups.size(); ++g)
       if (!layout.partition.groups[g].copy) genome.genes.push_back(choose(g));
     return genome;
@@ -85,15 +85,15 @@ struct Synthesiser::Impl {
     return rng.chance(0.5) ? first_gene(layout, g) : random_gene(layout, g, rng);
   }
   /// The first genes of a layout, or nothing when there is no such layout.
-  std::optional<Genome> first_genome(int form, const Roots& roots) const {
-    const Layout* layout = space->layout(form, roots);
+  std::optional<Genome> first_genome(int rewrite, const Roots& roots) const {
+    const Layout* layout = space->layout(rewrite, roots);
     if (layout == nullptr) return {};
-    return genome(form, *layout, [&](std::size_t g) { return first_gene(*layout, g); });
+    return genome(rewrite, *layout, [&](std::size_t g) { return first_gene(*layout, g); });
   }
   /// What would be stored after one split or merge; not all of them have a layout.
-  std::vector<Roots> neighbours(int form, const Layout& layout, const Roots& roots) const;
+  std::vector<Roots> neighbours(int rewrite, const Layout& layout, const Roots& roots) const;
   /// `roots` after one split or merge drawn at random that has a layout, or nothing when there is none.
-  std::optional<Roots> neighbour(int form, const Roots& roots, Rng& rng) const;
+  std::optional<Roots> neighbour(int rewrite, const Roots& roots, Rng& rng) const;
   /// An error names the operators of the group that cannot be written.
   Result<Candidate> write(const Genome& genome, const std::string& name) const;
   /// Does not depend on parameters, so it is found out once per choice of groups and variants.
@@ -104,15 +104,15 @@ struct Synthesiser::Impl {
     if (inserted) known->second = write(genome, "check").has_value();
     return known->second;
   }
-  /// The most fused choice of a form whose first genes can be written; null when there is none.
-  const Roots* most_fused(int form) const;
+  /// The most fused choice of a rewrite whose first genes can be written; null when there is none.
+  const Roots* most_fused(int rewrite) const;
   std::vector<Genome> find_starts() const;
 
   mutable std::map<std::string, bool> writable_;
 
   const Layout* layout_of(const Genome& genome) const {
-    if (genome.form < 0 || static_cast<std::size_t>(genome.form) >= space->forms().size()) return nullptr;
-    return space->layout(genome.form, roots_of(genome));
+    if (genome.rewrite < 0 || static_cast<std::size_t>(genome.rewrite) >= space->rewrites().size()) return nullptr;
+    return space->layout(genome.rewrite, roots_of(genome));
   }
 };
 
@@ -157,10 +157,10 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
 }
 
-const Roots* Synthesiser::Impl::most_fused(int form) const {
-  const auto& steps = space->fusion_steps(form);
+const Roots* Synthesiser::Impl::most_fused(int rewrite) const {
+  const auto& steps = space->fusion_steps(rewrite);
   for (auto roots = steps.rbegin(); roots != steps.rend(); ++roots)
-    if (const auto fused = first_genome(form, *roots); fused && can_be_written(*fused)) return &*roots;
+    if (const auto fused = first_genome(rewrite, *roots); fused && can_be_written(*fused)) return &*roots;
   return nullptr;
 }
 
@@ -169,37 +169,37 @@ std::vector<Genome> Synthesiser::Impl::find_starts() const {
   const auto add = [&](const Genome& start) {
     if (std::find(found.begin(), found.end(), start) == found.end() && can_be_written(start)) found.push_back(start);
   };
-  const auto forms = static_cast<int>(space->forms().size());
-  std::vector<const Roots*> fused(space->forms().size());
-  for (int form = forms; form-- > 0;) {  // the one with the least work first
-    const Roots* roots = fused[static_cast<std::size_t>(form)] = most_fused(form);
-    if (roots != nullptr) add(*first_genome(form, *roots));
+  const auto rewrites = static_cast<int>(space->rewrites().size());
+  std::vector<const Roots*> fused(space->rewrites().size());
+  for (int rewrite = rewrites; rewrite-- > 0;) {  // the one with the least work first
+    const Roots* roots = fused[static_cast<std::size_t>(rewrite)] = most_fused(rewrite);
+    if (roots != nullptr) add(*first_genome(rewrite, *roots));
   }
-  for (int form = forms; form-- > 0;) {
-    if (fused[static_cast<std::size_t>(form)] == nullptr) continue;
-    const Layout* layout = space->layout(form, *fused[static_cast<std::size_t>(form)]);
+  for (int rewrite = rewrites; rewrite-- > 0;) {
+    if (fused[static_cast<std::size_t>(rewrite)] == nullptr) continue;
+    const Layout* layout = space->layout(rewrite, *fused[static_cast<std::size_t>(rewrite)]);
     for (std::size_t g = 0; g < layout->options.size(); ++g)
       for (std::size_t option = 1; option < layout->options[g].size(); ++option)
-        add(genome(form, *layout, [&](std::size_t at) { return first_gene(*layout, at, at == g ? option : 0); }));
+        add(genome(rewrite, *layout, [&](std::size_t at) { return first_gene(*layout, at, at == g ? option : 0); }));
   }
-  for (int form = forms; form-- > 0;)
-    if (const auto split = first_genome(form, space->fusion_steps(form).front())) add(*split);
+  for (int rewrite = rewrites; rewrite-- > 0;)
+    if (const auto split = first_genome(rewrite, space->fusion_steps(rewrite).front())) add(*split);
   return found;
 }
 
 std::vector<Genome> Synthesiser::starts() const { return impl_->starts; }
 
 Genome Synthesiser::random(Rng& rng) const {
-  const auto forms = impl_->space->forms().size();
+  const auto rewrites = impl_->space->rewrites().size();
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const auto form = static_cast<int>(pick(forms, rng));
-    const auto& steps = impl_->space->fusion_steps(form);
+    const auto rewrite = static_cast<int>(pick(rewrites, rng));
+    const auto& steps = impl_->space->fusion_steps(rewrite);
     Roots roots = steps[pick(steps.size(), rng)];
     for (auto moves = rng.integer(0, kWandering); moves > 0; --moves)
-      if (auto moved = impl_->neighbour(form, roots, rng)) roots = *std::move(moved);
-    const Layout* layout = impl_->space->layout(form, roots);
+      if (auto moved = impl_->neighbour(rewrite, roots, rng)) roots = *std::move(moved);
+    const Layout* layout = impl_->space->layout(rewrite, roots);
     if (layout == nullptr) continue;
-    Genome genome = impl_->genome(form, *layout, [&](std::size_t g) { return impl_->random_gene(*layout, g, rng); });
+    Genome genome = impl_->genome(rewrite, *layout, [&](std::size_t g) { return impl_->random_gene(*layout, g, rng); });
     if (impl_->can_be_written(genome)) return genome;
   }
   return impl_->starts[pick(impl_->starts.size(), rng)];
@@ -245,8 +245,8 @@ std::optional<Genome> Synthesiser::change_family(const Genome& parent, Rng& rng)
   return {};
 }
 
-std::vector<Roots> Synthesiser::Impl::neighbours(int form, const Layout& layout, const Roots& roots) const {
-  const ir::Graph& graph = space->forms()[static_cast<std::size_t>(form)];
+std::vector<Roots> Synthesiser::Impl::neighbours(int rewrite, const Layout& layout, const Roots& roots) const {
+  const ir::Graph& graph = space->rewrites()[static_cast<std::size_t>(rewrite)];
   std::vector<Roots> moves;
   for (const ir::NodeId root : roots) {  // merges
     Roots fewer = roots;
@@ -265,13 +265,13 @@ std::vector<Roots> Synthesiser::Impl::neighbours(int form, const Layout& layout,
   return moves;
 }
 
-std::optional<Roots> Synthesiser::Impl::neighbour(int form, const Roots& roots, Rng& rng) const {
-  const Layout* layout = space->layout(form, roots);
+std::optional<Roots> Synthesiser::Impl::neighbour(int rewrite, const Roots& roots, Rng& rng) const {
+  const Layout* layout = space->layout(rewrite, roots);
   if (layout == nullptr) return {};
-  std::vector<Roots> moves = neighbours(form, *layout, roots);
+  std::vector<Roots> moves = neighbours(rewrite, *layout, roots);
   while (!moves.empty()) {  // drawn without replacement until one is legal
     const std::size_t at = pick(moves.size(), rng);
-    if (space->layout(form, moves[at]) != nullptr) return std::move(moves[at]);
+    if (space->layout(rewrite, moves[at]) != nullptr) return std::move(moves[at]);
     moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return {};
@@ -280,11 +280,11 @@ std::optional<Roots> Synthesiser::Impl::neighbour(int form, const Roots& roots, 
 std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng) const {
   if (impl_->layout_of(parent) == nullptr) return {};
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const auto roots = impl_->neighbour(parent.form, roots_of(parent), rng);
+    const auto roots = impl_->neighbour(parent.rewrite, roots_of(parent), rng);
     if (!roots) return {};
-    const Layout* moved = impl_->space->layout(parent.form, *roots);
+    const Layout* moved = impl_->space->layout(parent.rewrite, *roots);
     Genome child =
-        impl_->genome(parent.form, *moved, [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
+        impl_->genome(parent.rewrite, *moved, [&](std::size_t g) { return impl_->inherited(*moved, g, parent, rng); });
     if (impl_->can_be_written(child)) return child;
   }
   return {};
@@ -294,11 +294,11 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
   const bool swapped = rng.chance(0.5);
   const Genome& frame = swapped ? b : a;
   const Genome& donor = swapped ? a : b;
-  if (frame.form != donor.form) return {};
+  if (frame.rewrite != donor.rewrite) return {};
   const Layout* layout = impl_->layout_of(frame);
   if (layout == nullptr) return {};
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    Genome child = impl_->genome(frame.form, *layout, [&](std::size_t g) {
+    Genome child = impl_->genome(frame.rewrite, *layout, [&](std::size_t g) {
       const ir::NodeId root = layout->partition.groups[g].root;
       const Gene* own = find_gene(frame, root);
       const Gene* other = find_gene(donor, root);
@@ -349,11 +349,11 @@ Result<Candidate> Synthesiser::render(const Genome& genome) const { return impl_
 std::string Synthesiser::describe(const Genome& genome) const {
   std::vector<std::string> parts;
   for (const Gene& gene : genome.genes) parts.push_back(gene.family + "/" + gene.variant);
-  return join(parts, " + ") + (genome.form > 0 ? fmt::format(" (rewrite {})", genome.form) : "");
+  return join(parts, " + ") + (genome.rewrite > 0 ? fmt::format(" (rewrite {})", genome.rewrite) : "");
 }
 
 std::string Synthesiser::difference(const Genome& from, const Genome& to) const {
-  if (from.form != to.form) return fmt::format("rewrite {} -> {}: {}", from.form, to.form, describe(to));
+  if (from.rewrite != to.rewrite) return fmt::format("rewrite {} -> {}: {}", from.rewrite, to.rewrite, describe(to));
   std::vector<std::string> parts;
   const Roots before = roots_of(from), after = roots_of(to);
   for (const ir::NodeId root : after)

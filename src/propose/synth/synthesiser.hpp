@@ -18,7 +18,7 @@
 
 namespace kerf::synth {
 
-/// Knows one task on one target: its algebraic forms, legal partitions and the variants that fit each group.
+/// Knows one task on one target: its rewrites, legal partitions and the variants that fit each group.
 class Synthesiser {
  public:
   /// An error names the operators that no family covers, or says that the task has no expression.
@@ -28,10 +28,10 @@ class Synthesiser {
 
   // Every genome that these hand out can be rendered; compositions that cannot be written are passed over.
 
-  /// Sensible first tries, best guess first: the most fused genome of each algebraic form; the same with another
+  /// Sensible first tries, best guess first: the most fused genome of each rewrite; the same with another
   /// variant for one group; the least fused genomes. Never empty.
   std::vector<Genome> starts() const;
-  /// Drawn over all that the operators below can reach: forms, what is stored, families, variants and parameters.
+  /// Drawn over all that the operators below can reach: rewrites, what is stored, families, variants and parameters.
   Genome random(Rng& rng) const;
 
   // Each gives a legal genome that differs from its parents, or none when there is nothing to change.
