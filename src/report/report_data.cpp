@@ -139,8 +139,8 @@ class Sources {
 
 void add_steps(Json& json, const RunView& run, std::size_t budget) {
   Sources sources(budget);
-  const auto family = run.best != 0 ? ancestors_of(run, run.best) : std::vector<std::int64_t>{};
-  for (const std::int64_t member : family) sources.add(run.step(member).source, true);
+  const auto ancestors = run.best != 0 ? ancestors_of(run, run.best) : std::vector<std::int64_t>{};
+  for (const std::int64_t member : ancestors) sources.add(run.step(member).source, true);
   for (const Elite& elite : run.archive.elites()) sources.add(run.step(elite.step).source, true);
   json["steps"] = Json::array();
   for (const Step& step : run.steps) {
@@ -149,10 +149,10 @@ void add_steps(Json& json, const RunView& run, std::size_t budget) {
     json["steps"].push_back(std::move(one));
   }
   json["sources"] = sources.texts();
-  json["ancestors"] = family;
+  json["ancestors"] = ancestors;
   json["lineage"] = run.best != 0 ? lineage_of(run, run.best) : std::vector<std::int64_t>{};
   json["diffs"] = Json::object();
-  for (const std::int64_t member : family)
+  for (const std::int64_t member : ancestors)
     if (!run.step(member).parents.empty()) json["diffs"][std::to_string(member)] = diff_json(run, run.step(member));
 }
 

@@ -15,7 +15,7 @@ struct ShapeCost {
   double flops = 0;  ///< all operations
 };
 
-/// Sources of the winner's family and of the archive are always in it, others while they fit into `source_budget`
+/// Sources of the winner's ancestors and of the archive are always in it, others while they fit into `source_budget`
 /// bytes.
 std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs, std::size_t source_budget = 4'000'000);
 

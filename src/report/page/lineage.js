@@ -1,4 +1,4 @@
-// The family tree of the winner: generations from left to right, its own line on top.
+// The ancestors of the winner: generations from left to right, its own line on top.
 function drawTree() {
   const main = new Set(data.lineage), depth = new Map(), lane = new Map();
   for (const n of data.ancestors) depth.set(n, Math.max(-1, ...stepOf(n).parents.map(p => depth.get(p))) + 1);
@@ -25,7 +25,7 @@ function drawTree() {
       svg('circle', { cx: x(n), cy: y(n), r: radius }), svg('text', { class: 'no', x: x(n), y: y(n) + 4 }, n),
       svg('text', { class: 'sp', x: x(n), y: y(n) + radius + 14 }, times(speed(n)))), stepTip(stepOf(n))));
   }
-  return svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Family tree of the winner' }, edges, nodes);
+  return svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Ancestors of the winner' }, edges, nodes);
 }
 
 function lineageSection() {
