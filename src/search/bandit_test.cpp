@@ -33,9 +33,9 @@ TEST(OperationBandit, CountsWhatAnArmCosts) {
   OperationBandit bandit;
   for (int i = 0; i < 15; ++i) {
     bandit.observe("cheap", 0.2, 1);
-    bandit.observe("dear", 0.2, 10);
+    bandit.observe("expensive", 0.2, 10);
   }
-  EXPECT_GT(draws(bandit, {"cheap", "dear"}).at("cheap"), 300);
+  EXPECT_GT(draws(bandit, {"cheap", "expensive"}).at("cheap"), 300);
 }
 
 TEST(OperationBandit, ForgetsOldGlory) {
