@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <regex>
 #include <set>
 
 #include "base/rng.hpp"
@@ -13,6 +14,7 @@
 #include "codegen/naive_cases.hpp"
 #include "ir/analysis/error_bound.hpp"
 #include "ir/interpret/interpreter.hpp"
+#include "ir/map_op.hpp"
 
 namespace kerf::codegen {
 namespace {
@@ -89,7 +91,8 @@ TEST_P(NaiveCpp, OpenClTextPassesTheCompiler) {
   EXPECT_TRUE(status) << (status ? "" : status.error().message) << text;
 }
 
-/// Declarations that CUDA's compilers bring themselves, enough for clang to check the text without a toolkit.
+/// Declarations that CUDA's compilers bring themselves, enough for clang to check the text without a toolkit: the math
+/// functions are those that the spellings of ir/map_ops.def call.
 std::string cuda_declarations() {
   std::string text = R"(#define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -102,10 +105,18 @@ __device__ unsigned __float_as_uint(float);
 __device__ float __uint_as_float(unsigned);
 __device__ long long __double_as_longlong(double);
 )";
-  for (const char* name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "atan",
-                           "tanh", "erf", "floor", "ceil", "rint", "trunc", "fabs"})
+  std::set<std::string> one, two{"fmod", "copysign"};  // these two are called by helpers
+  for (const ir::MapOp op : ir::all_map_ops()) {
+    const ir::MapOpFacts& facts = ir::facts_of(op);
+    if (!facts.native.empty()) one.emplace(facts.native);
+    const std::string spelling(facts.c);
+    static const std::regex call(R"(\{([a-z]\w+)\}\(([^()]*))");  // "{pow}({x}, {y}"
+    for (std::sregex_iterator found(spelling.begin(), spelling.end(), call), end; found != end; ++found)
+      ((*found)[2].str().find(',') == std::string::npos ? one : two).insert((*found)[1]);
+  }
+  for (const auto& name : one)
     text += fmt::format("__device__ float {0}f(float);\n__device__ double {0}(double);\n", name);
-  for (const char* name : {"pow", "fmod", "copysign"})
+  for (const auto& name : two)
     text += fmt::format("__device__ float {0}f(float, float);\n__device__ double {0}(double, double);\n", name);
   return text;
 }
