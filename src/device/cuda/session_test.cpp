@@ -40,7 +40,12 @@ class SessionTest : public testing::Test {
     void* fake = ::dlopen(library.c_str(), RTLD_NOW);
     spoil_ = reinterpret_cast<int (*)(std::size_t)>(::dlsym(fake, "kerf_fake_spoil"));
     zeros_ = reinterpret_cast<std::size_t (*)(std::size_t)>(::dlsym(fake, "kerf_fake_zeros"));
-    ASSERT_TRUE(spoil_ != nullptr && zeros_ != nullptr);
+    end_process_ = reinterpret_cast<void (*)()>(::dlsym(fake, "kerf_fake_end_process"));
+    ASSERT_TRUE(spoil_ != nullptr && zeros_ != nullptr && end_process_ != nullptr);
+  }
+  void TearDown() override {
+    session_.reset();
+    if (end_process_ != nullptr) end_process_();  // a session leaves its memory to the end of the worker
   }
   static void ok(const Status& status) { ASSERT_TRUE(status) << status.error().message; }
 
@@ -78,6 +83,7 @@ class SessionTest : public testing::Test {
   std::vector<char> staging_;
   int (*spoil_)(std::size_t) = nullptr;
   std::size_t (*zeros_)(std::size_t) = nullptr;
+  void (*end_process_)() = nullptr;
 };
 
 TEST_F(SessionTest, PoisonedOutputsAreAllWrong) {
@@ -143,7 +149,7 @@ TEST_F(SessionTest, RequestsOutsideTheBuffersAreRefused) {
   EXPECT_EQ(session_->run(5, {0}).error().code, Errc::invalid_input);
 }
 
-TEST_F(SessionTest, WantOfMemoryIsToldAndLeavesTheSessionUsable) {
+TEST_F(SessionTest, MissingMemoryIsToldAndLeavesTheSessionUsable) {
   const auto status = session_->data_make(9, {std::uint64_t{1} << 40});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Errc::unavailable);

@@ -81,6 +81,13 @@ int kerf_fake_spoil(std::size_t bytes) {
   }
   return spoiled;
 }
+/// What the end of a process does: frees all memory and forgets errors. For tests that share one.
+void kerf_fake_end_process() {
+  for (const auto& [address, size] : allocations) std::free(reinterpret_cast<void*>(address));
+  allocations.clear();
+  allocated = 0;
+  sticky = 0;
+}
 /// Zero bytes in allocations of this size; fresh memory has none.
 std::size_t kerf_fake_zeros(std::size_t bytes) {
   std::size_t zeros = 0;
