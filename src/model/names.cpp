@@ -169,6 +169,23 @@ bool is_vector_type(std::string_view word) {
          std::find(kWidths.begin(), kWidths.end(), word.substr(digits)) != kWidths.end();
 }
 
+// Functions of OpenCL C that the kernels we write call: a constant of that name, macro or enumerator, breaks them all.
+bool is_needed_function(std::string_view word) {
+  constexpr auto kFunctions = std::to_array<std::string_view>(
+      {"barrier", "get_enqueued_local_size", "get_global_id", "get_global_linear_id", "get_global_offset",
+       "get_global_size", "get_group_id", "get_local_id", "get_local_linear_id", "get_local_size", "get_num_groups",
+       "get_work_dim", "mem_fence", "read_mem_fence", "work_group_barrier", "write_mem_fence"});
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"char", "double", "float", "half", "int", "long", "short", "uchar", "uint", "ulong", "ushort"});
+  if (std::find(kFunctions.begin(), kFunctions.end(), word) != kFunctions.end()) return true;
+  if (word.starts_with("vload") || word.starts_with("vstore")) return true;
+  for (const std::string_view prefix : {"as_", "convert_"})
+    if (word.starts_with(prefix))
+      for (const std::string_view type : kTypes)
+        if (word.substr(prefix.size()).starts_with(type)) return true;
+  return false;
+}
+
 }  // namespace
 
 bool is_reserved_word(std::string_view word) {
@@ -186,6 +203,9 @@ Status check_name(std::string_view what, std::string_view name) {
   if (is_reserved_word(name))
     return fail(Errc::invalid_input,
                 fmt::format("{} '{}' is a reserved word of C++, CUDA or OpenCL C; choose another name", what, name));
+  if (is_needed_function(name))
+    return fail(Errc::invalid_input,
+                fmt::format("{} '{}' is a function of OpenCL C that kernels need; choose another name", what, name));
   if (name.starts_with("__") ||
       (name[0] == '_' && name.size() > 1 && std::isupper(static_cast<unsigned char>(name[1]))) ||
       name.starts_with("kerf_"))

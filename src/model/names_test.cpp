@@ -19,6 +19,13 @@ TEST(CheckName, RefusesWordsOfEveryTargetLanguage) {
     EXPECT_NE(refusal(name).find("reserved word"), std::string::npos) << name;
 }
 
+TEST(CheckName, RefusesFunctionsThatEveryKernelCalls) {
+  for (const auto* name :
+       {"get_global_id", "get_local_size", "barrier", "vload4", "vstore_half", "as_float", "convert_int"})
+    EXPECT_NE(refusal(name).find("function of OpenCL C"), std::string::npos) << name;
+  for (const auto* name : {"length", "step", "distance", "as_is", "convert", "get_rows"}) EXPECT_EQ(refusal(name), "");
+}
+
 TEST(CheckName, RefusesPrefixesThatCompilersOrKerfOwn) {
   for (const auto* name : {"__x", "_X", "kerf_x"}) EXPECT_NE(refusal(name).find("prefix"), std::string::npos) << name;
 }
