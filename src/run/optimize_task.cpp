@@ -10,11 +10,10 @@
 #include "base/version.hpp"
 #include "judge/shape_context.hpp"
 #include "measure/peaks.hpp"
-#include "propose/synth/synthesiser.hpp"
+#include "run/minds.hpp"
 #include "run/own_kernels.hpp"
 #include "run/run_folder.hpp"
 #include "run/target_session.hpp"
-#include "search/asking.hpp"
 #include "search/judge_evaluator.hpp"
 #include "store/run_store.hpp"
 #include "task/task.hpp"
@@ -114,25 +113,30 @@ JudgeOptions judge_options(const RunConfig& config, const fs::path& cache) {
 /// Everything that runs a search, apart from where its steps are kept.
 struct Machinery {
   std::unique_ptr<TargetSession> session;
-  std::unique_ptr<Proposer> own, builtin;
-  std::vector<Proposer*> proposers() const { return {own.get(), builtin.get()}; }
+  std::vector<std::unique_ptr<Proposer>> minds;
+  std::vector<Proposer*> proposers() const {
+    std::vector<Proposer*> all;
+    for (const auto& mind : minds) all.push_back(mind.get());
+    return all;
+  }
 };
 
 Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
   const Task& task = request.task.task;
   Machinery made;
   KERF_TRY(made.session, TargetSession::open(task, request.config.target, request.config.device, resources));
-  KERF_TRY(auto synthesiser,
-           synth::Synthesiser::create(task, request.config.target, made.session->target().language->dialect(),
-                                      made.session->facts()));
-  made.builtin = synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
-  made.own = make_own_kernels(request.kernels);
+  KERF_TRY(made.minds, make_minds({task, request.config.target, made.session->target().language->dialect(),
+                                   made.session->facts(), request.kernels}));
   return made;
 }
 
-/// Where nothing was faster than the plain kernel, that one is what the user should have.
-Status offer_naive(const Task& task, const Target& target, const std::string& extension, OptimizeResult& result) {
+/// Where nothing was faster than the plain kernel, that one is what the user should have, unless it was refused itself.
+Status offer_naive(const Task& task, const Target& target, const std::string& extension, const RunStore& store,
+                   OptimizeResult& result) {
   if (result.standing == Standing::faster || result.search.interrupted) return {};
+  KERF_TRY(const auto steps, store.steps());
+  for (const Step& step : steps)
+    if (is_fallback(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome)) return {};
   KERF_TRY(const std::string source, naive_source(task, target));
   if (source.empty()) return {};
   result.naive = result.folder / ("naive" + extension);
@@ -174,7 +178,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
     if (const auto* measured = std::get_if<Measurement>(&result.best->evaluation.outcome))
       result.standing = standing_of(measured->speedup);
   }
-  KERF_TRY_VOID(offer_naive(request.task.task, session.target(), extension, result));
+  KERF_TRY_VOID(offer_naive(request.task.task, session.target(), extension, store, result));
   return result;
 }
 
