@@ -396,4 +396,15 @@ Lookup lookup_in(std::map<std::string, std::string, std::less<>> values) {
   };
 }
 
+std::string fill(std::string_view file, std::string_view text, const Record& values, Files files) {
+  const Lookup lookup = [&values](std::string_view name) -> std::optional<Value> {
+    const auto found = values.find(name);
+    if (found == values.end()) return {};
+    return found->second;
+  };
+  auto done = expand(file, text, {lookup, std::move(files)});
+  if (!done) check_failed("fill", done.error().message.c_str(), __FILE__, __LINE__);
+  return *std::move(done);
+}
+
 }  // namespace kerf::templates

@@ -66,4 +66,7 @@ Result<std::string> substitute(std::string_view where, std::string_view text, co
 /// Values in a table of texts.
 Lookup lookup_in(std::map<std::string, std::string, std::less<>> values);
 
+/// A template that is part of the program: an error in it is a bug of ours.
+std::string fill(std::string_view file, std::string_view text, const Record& values, Files files = {});
+
 }  // namespace kerf::templates

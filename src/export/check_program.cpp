@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fill_in.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "export/parts.hpp"
@@ -90,14 +89,13 @@ std::vector<File> own_references(const Winner& winner) {
     for (const auto& output : task.outputs)
       arguments.push_back(fmt::format("({}*)kerf_buffers[{}]", is_float(output.dtype) ? "double" : c_type(output.dtype),
                                       arguments.size()));
-    files.push_back(
-        {fmt::format("reference_{}_{}.cpp", name, instance.id),
-         fill_in(template_text("cpp_reference.cpp.in"), {{"NAME", name},
-                                                         {"ID", instance.id},
-                                                         {"CONSTANTS", constant_definitions(instance.symbols)},
-                                                         {"SOURCE", own.code},
-                                                         {"INCLUDES", includes},
-                                                         {"ARGUMENTS", join(arguments, ", ")}})});
+    files.push_back({fmt::format("reference_{}_{}.cpp", name, instance.id),
+                     filled("cpp_reference.cpp.in", {{"NAME", name},
+                                                     {"ID", instance.id},
+                                                     {"CONSTANTS", constant_definitions(instance.symbols)},
+                                                     {"SOURCE", own.code},
+                                                     {"INCLUDES", includes},
+                                                     {"ARGUMENTS", join(arguments, ", ")}})});
     declare += fmt::format("void {}_reference_{}(void* const* kerf_buffers);\n", name, instance.id);
     choice +=
         fmt::format("  if ({}) return {}_reference_{}(kerf_buffers), true;\n", same_shape(instance), name, instance.id);
@@ -110,44 +108,7 @@ std::vector<File> own_references(const Winner& winner) {
   return files;
 }
 
-std::string main_text(const Winner& winner, const CheckProgram& program) {
-  const Task& task = winner.task;
-  const std::string name = function_name(winner);
-  const ShapeText shape = shape_text(winner);
-  const auto first = [](const std::string& text) { return text.empty() ? "" : text + ", "; };
-  const auto more = [](const std::string& text) { return text.empty() ? "" : ", " + text; };
-  std::map<std::string_view, std::string> values{
-      {"NAME", name},
-      {"UPPER", upper(name)},
-      {"SHAPE_FIRST", first(shape.parameter)},
-      {"SHAPE_MORE", more(shape.parameter)},
-      {"PASS", shape.argument},
-      {"PASS_FIRST", first(shape.argument)},
-      {"PASS_MORE", more(shape.argument)},
-      {"SYMBOLS_FIRST", first(symbol_parameters(task))},
-      {"MEMBERS_FIRST", first(shape.members)},
-      {"UNPACK", shape.unpack},
-      {"HOST_POINTERS", host_pointers(task)},
-      {"DEVICE_POINTERS", device_pointers(task, program.typed_device_pointers)},
-      {"HEADER", name + program.header_extension},
-      {"REAL_INPUTS", task.graph ? "false" : "true"},
-      {"TENSORS", tensor_table(task)},
-      {"LIMIT", fmt::format("{:g}", limit_of(task.precision))},
-      {"CALLS", shape_calls(winner)}};
-  std::vector<std::string> names, given;
-  for (const auto& symbol : symbol_names(task)) {
-    names.push_back(fmt::format("\"{}\"", symbol));
-    given.push_back(fmt::format("kerf_given[\"{}\"]", symbol));
-  }
-  values["SYMBOL_NAMES"] = join(names, ", ");
-  values["GIVEN"] = given.empty() ? "" : fmt::format(", {}_shape{{{}}}", name, join(given, ", "));
-  values["REFERENCE"] = fill_in(template_text(program.reference_template), values);
-  values["RUN"] = fill_in(template_text(program.run_template), values);
-  return fill_in(template_text("check.cpp.in"), values);
-}
-
-}  // namespace
-
+/// The reference as plain loops on the host: from the task's graph, or its own C++.
 Result<std::vector<File>> host_references(const Winner& winner) {
   const Task& task = winner.task;
   if (!task.graph) return own_references(winner);
@@ -161,20 +122,52 @@ Result<std::vector<File>> host_references(const Winner& winner) {
     arguments = listed(arguments, fmt::format("kerf_buffer{{kerf_scratch[{}].data()}}", i));
   for (const auto& tensor : naive.plan.scratch)
     sizes.push_back(fmt::format("std::vector<char>({})", bytes_expression(tensor)));
-  return std::vector<File>{{fmt::format("reference_{}.cpp", name),
-                            fill_in(template_text("reference.cpp.in"),
-                                    {{"NAME", name},
-                                     {"INCLUDES", naive.includes},
-                                     {"CODE", without_warnings(naive.code)},
-                                     {"PARAMETERS", listed(symbol_parameters(task), "void* const* kerf_buffers")},
-                                     {"SCRATCH", join(sizes, ", ")},
-                                     {"ARGUMENTS", arguments}})}};
+  return std::vector<File>{
+      {fmt::format("reference_{}.cpp", name),
+       filled("reference.cpp.in", {{"NAME", name},
+                                   {"INCLUDES", naive.includes},
+                                   {"CODE", without_warnings(naive.code)},
+                                   {"PARAMETERS", listed(symbol_parameters(task), "void* const* kerf_buffers")},
+                                   {"SCRATCH", join(sizes, ", ")},
+                                   {"ARGUMENTS", arguments}})}};
 }
+
+std::string main_text(const Winner& winner, const CheckProgram& program) {
+  const Task& task = winner.task;
+  const std::string name = function_name(winner);
+  const auto first = [](const std::string& text) { return text.empty() ? "" : text + ", "; };
+  std::vector<std::string> names, given;
+  for (const auto& symbol : symbol_names(task)) {
+    names.push_back(fmt::format("\"{}\"", symbol));
+    given.push_back(fmt::format("kerf_given[\"{}\"]", symbol));
+  }
+  templates::Record values = common_values(winner);
+  values["SYMBOLS_FIRST"] = first(symbol_parameters(task));
+  values["MEMBERS_FIRST"] = first(shape_text(winner).members);
+  values["HOST_POINTERS"] = host_pointers(task);
+  values["DEVICE_POINTERS"] = device_pointers(task, program.typed_device_pointers);
+  values["HEADER"] = name + program.header_extension;
+  values["REAL_INPUTS"] = task.graph ? "false" : "true";
+  values["TENSORS"] = tensor_table(task);
+  values["LIMIT"] = fmt::format("{:g}", limit_of(task.precision));
+  values["CALLS"] = shape_calls(winner);
+  values["SYMBOL_NAMES"] = join(names, ", ");
+  values["GIVEN"] = given.empty() ? "" : fmt::format(", {}_shape{{{}}}", name, join(given, ", "));
+  const std::string where = program.references.empty() ? "host" : program.language;
+  values["REFERENCE"] = filled(fmt::format("check_reference_{}.in", where), values);
+  values["RUN"] = filled(fmt::format("check_run_{}.in", program.language), values);
+  return filled("check.cpp.in", values);
+}
+
+}  // namespace
 
 Result<std::vector<File>> check_files(const Winner& winner, const std::vector<File>& library,
                                       const CheckProgram& program) {
   const std::string name = function_name(winner);
   std::vector<File> files = program.references;
+  if (files.empty()) {
+    KERF_TRY(files, host_references(winner));
+  }
   std::string sources, references;
   for (const auto& file : library)
     if (file.path.ends_with(".cpp") || file.path.ends_with(".c") || file.path.ends_with(".cu"))
@@ -182,11 +175,11 @@ Result<std::vector<File>> check_files(const Winner& winner, const std::vector<Fi
   for (const auto& file : files) references += " " + file.path;
   const std::string check = "check_" + name + program.extension;
   files.push_back({check, main_text(winner, program)});
-  auto values = program.cmake_values;
+  templates::Record values = program.cmake_values;
   values["NAME"] = name;
   values["SOURCES"] = sources;
   values["CHECK"] = check + references;
-  files.push_back({"CMakeLists.txt", fill_in(template_text(program.cmake_template), values)});
+  files.push_back({"CMakeLists.txt", filled(fmt::format("CMakeLists_{}.txt.in", program.language), values)});
   return files;
 }
 

@@ -150,8 +150,9 @@ TEST(Export, TextBecomesALiteralThatReadsBackTheSame) {
 TEST(Export, ACommentCannotBeEndedByADescription) {
   const Task task = rmsnorm();
   const auto candidate = parse_candidate("k", report::fixture_kernel("cpu", 3, 64, 1)).value();
-  const std::string text = banner({task, "cpu", candidate, {}, {}, "evil */ int x;"}, "");
-  EXPECT_TRUE(text.starts_with("evil * / int x;\n")) << text;
+  const auto values = common_values({task, "cpu", candidate, {}, {}, "evil */ int x;"});
+  const std::string text = *values.at("BANNER").text();
+  EXPECT_TRUE(text.starts_with("   evil * / int x;\n")) << text;
   EXPECT_EQ(text.find("*/"), std::string::npos);
 }
 

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 
-#include "base/fill_in.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "export/check_program.hpp"
-#include "export/domain.hpp"
 #include "export/gpu_parts.hpp"
 #include "language/opencl_c/source_text.hpp"
 
@@ -93,10 +91,8 @@ Result<Candidate> fallback_of(const Task& task) {
   return parse_candidate("fallback", std::move(source));
 }
 
-Result<std::map<std::string_view, std::string>> variables(const Winner& winner) {
+Result<templates::Record> values_of(const Winner& winner) {
   const Task& task = winner.task;
-  const std::string name = function_name(winner);
-  const ShapeText shape = shape_text(winner);
   std::vector<std::string> constants = symbol_names(task);
   const std::size_t symbol_count = constants.size();
   for (const auto& tunable : tunable_names(winner)) constants.push_back(tunable);
@@ -104,73 +100,52 @@ Result<std::map<std::string_view, std::string>> variables(const Winner& winner) 
   const auto symbol_list = symbol_names(task);
   for (std::size_t i = 0; i < symbol_list.size(); ++i)
     store += fmt::format("  kerf_plan->values[{}] = kerf_shape.{};\n", i, symbol_list[i]);
-  std::string fallback_source, fallback_geometry, has_fallback = "0";
+  std::string fallback_source, fallback_geometry;
   std::size_t scratch = winner.candidate.plan.scratch.size(), launches = winner.candidate.plan.launches.size();
   if (task.graph) {
     KERF_TRY(const Candidate fallback, fallback_of(task));
     fallback_source = string_elements(fallback.source, "    ");
     fallback_geometry = unpack(symbol_list) + geometry(winner, fallback.plan);
-    has_fallback = "1";
     scratch = std::max(scratch, fallback.plan.scratch.size());
     launches = std::max(launches, fallback.plan.launches.size());
   }
-  return std::map<std::string_view, std::string>{
-      {"BANNER", banner(winner, "   ")},
-      {"NAME", name},
-      {"UPPER", upper(name)},
-      {"BUFFER_TABLE", buffer_table(task, "  ")},
-      {"SETS", certified_sets(winner)},
-      {"SHAPE", shape.definition},
-      {"SHAPE_MORE", shape.parameter.empty() ? "" : ", " + shape.parameter},
-      {"SHAPE_PARAMETER", shape.parameter.empty() ? "void" : shape.parameter},
-      {"SHAPE_ARGUMENT", shape.argument},
-      {"UNPACK", shape.unpack},
-      {"REFUSALS", refusal_statements(task)},
-      {"OTHERS", task.graph ? "Other shapes run a plain kernel: right, but slow." : "Other shapes are refused."},
-      {"MEMORY", memory_parameters(task)},
-      {"MEMORY_ARGUMENTS", memory_arguments(task)},
-      {"BUFFER_COUNT", std::to_string(task.inputs.size() + task.outputs.size())},
-      {"SYMBOL_COUNT", std::to_string(symbol_count)},
-      {"VALUE_COUNT", std::to_string(constants.size())},
-      {"SCRATCH_COUNT", std::to_string(std::max<std::size_t>(1, scratch))},
-      {"LAUNCH_COUNT", std::to_string(std::max<std::size_t>(1, launches))},
-      {"STORE_SYMBOLS", store},
-      {"CONSTANTS", constant_table(constants)},
-      {"CERTIFIED", certified_rows(winner)},
-      {"SOURCE", string_elements(winner.candidate.source, "    ")},
-      {"GEOMETRY", unpack(constants) + geometry(winner, winner.candidate.plan)},
-      {"FALLBACK_SOURCE", fallback_source},
-      {"FALLBACK_GEOMETRY", fallback_geometry},
-      {"HAS_FALLBACK", has_fallback},
-      {"IMPLEMENTATION", ""}};
+  templates::Record values = common_values(winner);
+  values["MEMORY"] = memory_parameters(task);
+  values["MEMORY_ARGUMENTS"] = memory_arguments(task);
+  values["SYMBOL_COUNT"] = std::to_string(symbol_count);
+  values["VALUE_COUNT"] = std::to_string(constants.size());
+  values["SCRATCH_COUNT"] = std::to_string(std::max<std::size_t>(1, scratch));
+  values["LAUNCH_COUNT"] = std::to_string(std::max<std::size_t>(1, launches));
+  values["STORE_SYMBOLS"] = store;
+  values["CONSTANTS"] = constant_table(constants);
+  values["CERTIFIED"] = certified_rows(winner);
+  values["SOURCE"] = string_elements(winner.candidate.source, "    ");
+  values["GEOMETRY"] = unpack(constants) + geometry(winner, winner.candidate.plan);
+  values["FALLBACK_SOURCE"] = fallback_source;
+  values["FALLBACK_GEOMETRY"] = fallback_geometry;
+  values["IMPLEMENTATION"] = "";
+  return values;
 }
 
 class OpenclExporter final : public Exporter {
  public:
   Result<std::vector<File>> library(const Winner& winner, bool one_header) const override {
     const std::string name = function_name(winner);
-    KERF_TRY(auto values, variables(winner));
-    const std::string implementation = fill_in(template_text("opencl.c.in"), values);
+    KERF_TRY(templates::Record values, values_of(winner));
+    const std::string implementation = filled("opencl.c.in", values);
     if (!one_header)
       return std::vector<File>{
-          {name + ".h", fill_in(template_text("opencl.h.in"), values)},
+          {name + ".h", filled("opencl.h.in", values)},
           {name + ".c",
            fmt::format("/* Compiles and launches the kernels. */\n#include \"{}.h\"\n\n{}", name, implementation)},
           {name + ".cl", winner.candidate.source}};
     values["IMPLEMENTATION"] =
         fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}#endif /* {0}_IMPLEMENTATION */\n", upper(name), implementation);
-    return std::vector<File>{{name + ".h", fill_in(template_text("opencl.h.in"), values)}};
+    return std::vector<File>{{name + ".h", filled("opencl.h.in", values)}};
   }
 
   Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const override {
-    CheckProgram check;
-    KERF_TRY(check.references, host_references(winner));
-    check.reference_template = "check_reference_host.in";
-    check.header_extension = ".h";
-    check.extension = ".cpp";
-    check.run_template = "check_run_opencl.in";
-    check.cmake_template = "CMakeLists_opencl.txt.in";
-    return check_files(winner, library, check);
+    return check_files(winner, library, {.language = "opencl", .header_extension = ".h", .extension = ".cpp"});
   }
 
   std::string compile_advice() const override { return "compile as C99 and link with -lOpenCL"; }

@@ -9,20 +9,118 @@
 #include <span>
 #include <utility>
 
-#include "base/fill_in.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "codegen/dialects/dialects.hpp"
+#include "export/domain.hpp"
 
 namespace kerf::exporting {
 
 /// Generated: the files of templates/.
 std::span<const std::pair<std::string_view, std::string_view>> embedded_files();
 
-std::string_view template_text(std::string_view name) {
+namespace {
+
+Result<std::string> template_text(std::string_view name) {
   for (const auto& [path, text] : embedded_files())
-    if (path == name) return text;
-  check_failed("template_text", "a template is missing", __FILE__, __LINE__);
+    if (path == name) return std::string(text);
+  return fail(Errc::not_found, fmt::format("there is no template '{}'", name));
+}
+
+/// "const float* x, float* y".
+std::string buffer_parameters(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto& input : task.inputs) parts.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
+  for (const auto& output : task.outputs) parts.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
+  return join(parts, ", ");
+}
+
+/// "    x f32[rows, cols], input": one line per buffer.
+std::string buffer_table(const Task& task) {
+  std::string text;
+  const auto add = [&](const ir::TensorType& tensor, const char* role) {
+    text += fmt::format("    {} {}{}, {}\n", tensor.name, dtype_name(tensor.dtype), to_string(tensor.shape), role);
+  };
+  for (const auto& input : task.inputs) add(input, "input");
+  for (const auto& output : task.outputs) add(output, "output");
+  return text;
+}
+
+/// "     wide: rows = 96, cols = 1024": one line per certified shape set.
+std::string certified_sets(const Winner& winner) {
+  std::string text;
+  for (const auto& instance : instances_of(winner)) {
+    std::vector<std::string> values;
+    for (const auto& name : symbol_names(winner.task))
+      values.push_back(fmt::format("{} = {}", name, instance.symbols.at(name)));
+    text += fmt::format("     {}: {}\n", instance.name, join(values, ", "));
+  }
+  return text;
+}
+
+/// The winner's origin, identities and licence as lines of a comment.
+std::string banner(const Winner& winner) {
+  std::string lines(trim(winner.origin));
+  lines +=
+      fmt::format("\n\nTask id: {}\nKernel: {}, id {}\nExported by Kerf {}{}.\n", winner.task.id, winner.candidate.name,
+                  winner.candidate.id, kKerfVersion, winner.date.empty() ? "" : " on " + winner.date);
+  lines += "SPDX-License-Identifier: Apache-2.0 (what Kerf wrote; a kernel of your own stays yours)";
+  std::string safe;  // a comment's end in it would end ours
+  for (const char c : lines) safe += c == '/' && safe.ends_with('*') ? std::string(" /") : std::string(1, c);
+  std::string text;
+  for (const auto& line : split(safe, '\n')) text += line.empty() ? "\n" : fmt::format("   {}\n", line);
+  return text;
+}
+
+}  // namespace
+
+std::string filled(std::string_view name, const templates::Record& values) {
+  const auto text = template_text(name);
+  KERF_CHECK(text.has_value(), "a template is missing");
+  return templates::fill(name, *text, values, template_text);
+}
+
+std::string filled(std::string_view name, std::initializer_list<std::pair<std::string_view, std::string>> values) {
+  templates::Record all;
+  for (const auto& [key, text] : values) all[std::string(key)] = text;
+  return filled(name, all);
+}
+
+templates::Record common_values(const Winner& winner) {
+  const Task& task = winner.task;
+  const std::string name = function_name(winner);
+  const ShapeText shape = shape_text(winner);
+  const auto first = [](const std::string& text) { return text.empty() ? "" : text + ", "; };
+  const auto more = [](const std::string& text) { return text.empty() ? "" : ", " + text; };
+  templates::List sets;
+  for (const auto& instance : instances_of(winner)) {
+    templates::Record set;
+    set["name"] = instance.name;
+    set["id"] = instance.id;
+    set["condition"] = same_shape(instance);
+    sets.emplace_back(std::move(set));
+  }
+  templates::Record values;
+  values["NAME"] = name;
+  values["UPPER"] = upper(name);
+  values["BANNER"] = banner(winner);
+  values["BUFFER_TABLE"] = buffer_table(task);
+  values["BUFFER_COUNT"] = std::to_string(task.inputs.size() + task.outputs.size());
+  values["CERTIFIED_SETS"] = certified_sets(winner);
+  values["SETS"] = std::move(sets);
+  values["HAS_FALLBACK"] = task.graph ? "1" : "0";
+  values["OTHERS"] = task.graph ? "Other shapes run a plain kernel: right, but slow." : "Other shapes are refused.";
+  values["PARAMETERS"] = listed(shape.parameter, buffer_parameters(task));
+  values["SHAPE"] = shape.definition;
+  values["SHAPE_PARAMETER"] = shape.parameter.empty() ? "void" : shape.parameter;
+  values["SHAPE_FIRST"] = first(shape.parameter);
+  values["SHAPE_MORE"] = more(shape.parameter);
+  values["PASS"] = shape.argument;
+  values["PASS_FIRST"] = first(shape.argument);
+  values["PASS_MORE"] = more(shape.argument);
+  values["UNPACK"] = shape.unpack;
+  values["REFUSALS"] = refusal_statements(task);
+  return values;
 }
 
 Bindings Instance::constants() const {
@@ -77,24 +175,6 @@ std::string symbol_parameters(const Task& task) {
 
 std::string symbol_arguments(const Task& task) { return join(symbol_names(task), ", "); }
 
-std::string buffer_parameters(const Task& task) {
-  std::vector<std::string> parts;
-  for (const auto& input : task.inputs) parts.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
-  for (const auto& output : task.outputs) parts.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
-  return join(parts, ", ");
-}
-
-std::string buffer_table(const Task& task, std::string_view line_prefix) {
-  std::string text;
-  const auto add = [&](const ir::TensorType& tensor, const char* role) {
-    text += fmt::format("{}  {} {}{}, {}\n", line_prefix, tensor.name, dtype_name(tensor.dtype),
-                        to_string(tensor.shape), role);
-  };
-  for (const auto& input : task.inputs) add(input, "input");
-  for (const auto& output : task.outputs) add(output, "output");
-  return text;
-}
-
 ShapeText shape_text(const Winner& winner) {
   const auto names = symbol_names(winner.task);
   if (names.empty()) return {};
@@ -114,17 +194,6 @@ ShapeText shape_text(const Winner& winner) {
 
 std::string listed(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + ", " + b; }
 
-std::string certified_sets(const Winner& winner) {
-  std::string text;
-  for (const auto& instance : instances_of(winner)) {
-    std::vector<std::string> values;
-    for (const auto& name : symbol_names(winner.task))
-      values.push_back(fmt::format("{} = {}", name, instance.symbols.at(name)));
-    text += fmt::format("     {}: {}\n", instance.name, join(values, ", "));
-  }
-  return text;
-}
-
 std::string shape_value(const Winner& winner, const Instance& instance) {
   std::vector<std::string> values;
   for (const auto& name : symbol_names(winner.task)) values.push_back(fmt::format("{}LL", instance.symbols.at(name)));
@@ -137,19 +206,6 @@ std::string same_shape(const Instance& instance) {
   return parts.empty() ? "1" : join(parts, " && ");
 }
 
-std::string banner(const Winner& winner, std::string_view prefix) {
-  std::string lines(trim(winner.origin));
-  lines +=
-      fmt::format("\n\nTask id: {}\nKernel: {}, id {}\nExported by Kerf {}{}.\n", winner.task.id, winner.candidate.name,
-                  winner.candidate.id, kKerfVersion, winner.date.empty() ? "" : " on " + winner.date);
-  lines += "SPDX-License-Identifier: Apache-2.0 (what Kerf wrote; a kernel of your own stays yours)";
-  std::string safe;  // a comment's end in it would end ours
-  for (const char c : lines) safe += c == '/' && safe.ends_with('*') ? std::string(" /") : std::string(1, c);
-  std::string text;
-  for (const auto& line : split(safe, '\n')) text += line.empty() ? "\n" : fmt::format("{}{}\n", prefix, line);
-  return text;
-}
-
 std::string string_elements(std::string_view text, std::string_view indent) {
   std::string elements;
   for (const auto& line : split(text, '\n')) elements += string_literal(std::string(line) + "\n", indent) + ",\n";
@@ -157,7 +213,7 @@ std::string string_elements(std::string_view text, std::string_view indent) {
 }
 
 std::string without_warnings(std::string_view code) {
-  return fill_in(template_text("without_warnings.in"), {{"CODE", std::string(code)}});
+  return filled("without_warnings.in", {{"CODE", std::string(code)}});
 }
 
 std::string string_literal(std::string_view text, std::string_view indent) {
@@ -196,6 +252,18 @@ std::string constant_definitions(const Bindings& constants) {
 
 std::string bytes_expression(const ir::TensorType& tensor) {
   return fmt::format("(size_t)({}) * {}", element_count(tensor.shape).to_c(), dtype_size(tensor.dtype));
+}
+
+std::string scratch_sizes(const std::vector<ir::TensorType>& scratch) {
+  std::string text;
+  for (const auto& tensor : scratch) text += bytes_expression(tensor) + ", ";
+  return text + "0";
+}
+
+std::string undone(const std::vector<std::string>& macros) {
+  std::string text;
+  for (const auto& macro : macros) text += fmt::format("#undef {}\n", macro);
+  return text;
 }
 
 Repeatable make_repeatable(std::string_view source) {

@@ -1,10 +1,13 @@
 #pragma once
 // Pieces of text that every export is put together from. Names that begin with kerf_ are ours: tasks may not use them.
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/template.hpp"
 #include "codegen/naive.hpp"
 #include "export/export.hpp"
 
@@ -40,18 +43,10 @@ struct ShapeText {
 ShapeText shape_text(const Winner& winner);
 /// `a` and `b` with a comma between them where both have text.
 std::string listed(const std::string& a, const std::string& b);
-/// "     wide: rows = 96, cols = 1024": one line per certified shape set.
-std::string certified_sets(const Winner& winner);
 /// A value of the shape struct: "rmsnorm_shape{96, 1024}".
 std::string shape_value(const Winner& winner, const Instance& instance);
-/// "const float* x, float* y".
-std::string buffer_parameters(const Task& task);
-/// "  x  f32[rows, cols]  in": one line per buffer.
-std::string buffer_table(const Task& task, std::string_view line_prefix);
 /// "rows == 96 && cols == 1024"; "1" for a task without symbols.
 std::string same_shape(const Instance& instance);
-/// The winner's origin, identities and licence as lines of a comment, each begun with `prefix`.
-std::string banner(const Winner& winner, std::string_view prefix);
 /// A C string literal, one line of it per line of text.
 std::string string_literal(std::string_view text, std::string_view indent);
 /// Each line of the text as a C string literal with a comma behind it: elements of an array, which have no limit.
@@ -62,6 +57,10 @@ std::string without_warnings(std::string_view code);
 std::string constant_definitions(const Bindings& constants);
 /// Bytes of a tensor as a C expression over the symbols (and tunables, for scratch).
 std::string bytes_expression(const ir::TensorType& tensor);
+/// Those of every scratch buffer, and a 0, because an array is never empty.
+std::string scratch_sizes(const std::vector<ir::TensorType>& scratch);
+/// "#undef NAME" lines.
+std::string undone(const std::vector<std::string>& macros);
 
 /// A naive kernel whose shape symbols are run-time parameters.
 struct RuntimeNaive {
@@ -82,6 +81,12 @@ struct Repeatable {
 };
 Repeatable make_repeatable(std::string_view source);
 
-std::string_view template_text(std::string_view name);
+/// The template of that name, filled in; it may include others.
+std::string filled(std::string_view name, const templates::Record& values);
+std::string filled(std::string_view name, std::initializer_list<std::pair<std::string_view, std::string>> values);
+
+/// What templates of every language may name: NAME, UPPER, BANNER, the SHAPE words, UNPACK, REFUSALS, PARAMETERS, SETS
+/// (a list with name, id and condition) and others.
+templates::Record common_values(const Winner& winner);
 
 }  // namespace kerf::exporting

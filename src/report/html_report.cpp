@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/fill_in.hpp"
 #include "base/hash.hpp"
+#include "base/template.hpp"
 #include "base/version.hpp"
 #include "run/standing.hpp"
 
@@ -84,16 +84,17 @@ std::string summary(const RunView& run) {
 std::string html_report(const RunView& run, const std::vector<ShapeCost>& costs) {
   const std::string code = script(), style(file("style.css"));
   const std::string title = fmt::format("{} on {} · kerf", run.fact("task"), run.fact("target"));
-  return fill_in(file("report.html"),
-                 {{"TITLE", escape_html(title)},
-                  {"SUMMARY", escape_html(summary(run))},
-                  {"FOOTER", fmt::format("Made by kerf {}. This file is complete: it loads nothing from the network.",
-                                         kKerfVersion)},
-                  {"STYLE", style},
-                  {"STYLE_HASH", policy_hash(style)},
-                  {"SCRIPT", code},
-                  {"SCRIPT_HASH", policy_hash(code)},
-                  {"DATA", escape_json(report_data(run, costs))}});
+  templates::Record values;
+  values["TITLE"] = escape_html(title);
+  values["SUMMARY"] = escape_html(summary(run));
+  values["FOOTER"] =
+      fmt::format("Made by kerf {}. This file is complete: it loads nothing from the network.", kKerfVersion);
+  values["STYLE"] = style;
+  values["STYLE_HASH"] = policy_hash(style);
+  values["SCRIPT"] = code;
+  values["SCRIPT_HASH"] = policy_hash(code);
+  values["DATA"] = escape_json(report_data(run, costs));
+  return templates::fill("report.html", file("report.html"), values);
 }
 
 }  // namespace kerf::report

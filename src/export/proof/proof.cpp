@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/file.hpp"
-#include "base/fill_in.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "export/parts.hpp"
@@ -47,20 +46,20 @@ std::string instructions(const Proof& proof) {
       shapes += fmt::format("- {}: {:.4g} us ({:.4g} to {:.4g})\n", shape.shape, shape.time.median, shape.time.low,
                             shape.time.high);
   const Speedup speedup = measurement != nullptr ? measurement->speedup : Speedup{};
-  return fill_in(template_text("PROOF.md.in"), {{"TASK", proof.task_name},
-                                                {"TARGET", proof.evaluation.target},
-                                                {"DEVICE", proof.evaluation.device},
-                                                {"TOOLCHAIN", proof.toolchain},
-                                                {"VERSION", proof.kerf_version},
-                                                {"KERNEL", proof.kernel_name},
-                                                {"ID", proof.evaluation.candidate_id},
-                                                {"SEED", std::to_string(proof.evaluation.seed)},
-                                                {"RATIO", fmt::format("{:.3g}", speedup.ratio)},
-                                                {"LOW", fmt::format("{:.3g}", speedup.low)},
-                                                {"HIGH", fmt::format("{:.3g}", speedup.high)},
-                                                {"VS", speedup.vs},
-                                                {"SHAPES", shapes},
-                                                {"TUNABLES", tunables}});
+  return filled("PROOF.md.in", {{"TASK", proof.task_name},
+                                {"TARGET", proof.evaluation.target},
+                                {"DEVICE", proof.evaluation.device},
+                                {"TOOLCHAIN", proof.toolchain},
+                                {"VERSION", proof.kerf_version},
+                                {"KERNEL", proof.kernel_name},
+                                {"ID", proof.evaluation.candidate_id},
+                                {"SEED", std::to_string(proof.evaluation.seed)},
+                                {"RATIO", fmt::format("{:.3g}", speedup.ratio)},
+                                {"LOW", fmt::format("{:.3g}", speedup.low)},
+                                {"HIGH", fmt::format("{:.3g}", speedup.high)},
+                                {"VS", speedup.vs},
+                                {"SHAPES", shapes},
+                                {"TUNABLES", tunables}});
 }
 
 /// Where a file that the task names lies in the bundle.
