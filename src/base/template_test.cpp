@@ -91,5 +91,20 @@ TEST(Template, NamesFileAndLineOfMistakes) {
   EXPECT_NE(expanded("$LOOP").find("refer to each other"), std::string::npos);
 }
 
+TEST(Template, OfTheProgramIsFilledFromARecordAndValuesAreNotSearched) {
+  Record values;
+  values["NAME"] = "$SETS @@NAME@@";
+  List sets;
+  for (const char* id : {"a", "b"}) {
+    Record set;
+    set["id"] = id;
+    sets.emplace_back(std::move(set));
+  }
+  values["SETS"] = std::move(sets);
+  const Files files = [](std::string_view) { return std::string("$NAME\n"); };
+  EXPECT_EQ(fill("t", "%for set in $SETS\n${set.id}: $$\n%endfor\n%include \"x\"\n", values, files),
+            "a: $\nb: $\n$SETS @@NAME@@\n");
+}
+
 }  // namespace
 }  // namespace kerf::templates

@@ -135,8 +135,7 @@ Status offer_naive(const Task& task, const Target& target, const std::string& ex
                    OptimizeResult& result) {
   if (result.standing == Standing::faster || result.search.interrupted) return {};
   KERF_TRY(const auto steps, store.steps());
-  for (const Step& step : steps)
-    if (is_fallback(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome)) return {};
+  if (!naive_is_usable(steps)) return {};
   KERF_TRY(const std::string source, naive_source(task, target));
   if (source.empty()) return {};
   result.naive = result.folder / ("naive" + extension);

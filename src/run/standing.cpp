@@ -1,5 +1,6 @@
 #include "run/standing.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kerf {
@@ -18,6 +19,12 @@ std::string standing_name(Standing standing) {
     case Standing::slower: return "slower";
   }
   return "";
+}
+
+bool naive_is_usable(std::span<const Step> steps) {
+  return std::none_of(steps.begin(), steps.end(), [](const Step& step) {
+    return is_fallback(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome);
+  });
 }
 
 std::string standing_text(const Speedup& speedup) {
