@@ -90,7 +90,7 @@ class CudaExporter final : public Exporter {
 
   /// With the reference on the device: loops on the host would take minutes for the shapes of a GPU.
   Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const override {
-    CheckProgram check{.language = "cuda", .header_extension = ".cuh", .extension = ".cu"};
+    CheckProgram check{.language = "cuda_cpp", .header_extension = ".cuh", .extension = ".cu"};
     check.typed_device_pointers = true;
     if (winner.task.graph) {
       const std::string name = function_name(winner);

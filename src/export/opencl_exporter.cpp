@@ -145,7 +145,7 @@ class OpenclExporter final : public Exporter {
   }
 
   Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const override {
-    return check_files(winner, library, {.language = "opencl", .header_extension = ".h", .extension = ".cpp"});
+    return check_files(winner, library, {.language = "opencl_c", .header_extension = ".h", .extension = ".cpp"});
   }
 
   std::string compile_advice() const override { return "compile as C99 and link with -lOpenCL"; }

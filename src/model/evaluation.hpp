@@ -114,10 +114,10 @@ struct Evaluation {
   Bindings tunables;
   std::uint64_t seed = 0;  ///< of all data; --seed replays it
   Outcome outcome;
-  std::vector<int> cell;  ///< level per behaviour dimension (docs/descriptors.md); empty outside of searches
-  std::vector<TierTime> tiers;        ///< without what was prepared on the way
+  std::vector<int> cell;        ///< level per behaviour dimension (docs/descriptors.md); empty outside of searches
+  std::vector<TierTime> tiers;  ///< without what was prepared on the way
   std::vector<TierTime> preparation;  ///< parts of what this candidate was the first to need: data, oracles, baselines
-  std::vector<std::string> notes;  ///< e.g. a distribution that was left out, and why
+  std::vector<std::string> notes;     ///< e.g. a distribution that was left out, and why
   bool from_cache = false;
 };
 
