@@ -21,6 +21,10 @@ struct DialectTraits {
   std::string_view function_prefix;     ///< before a helper function's return type
   std::string_view pointer_prefix;      ///< before the type of a buffer parameter
   std::string_view work_item;           ///< global index of the work item; empty when the kernel loops itself
+  std::string_view group_index{};       ///< of the work-group; empty: kernels of work-groups are not written in it
+  std::string_view local_index{};       ///< of the work item in its group, an int
+  std::string_view shared_prefix{};     ///< before an array that a group shares
+  std::string_view barrier{};           ///< all work items of a group meet here
   std::string_view i64;                 ///< spelling of a 64-bit integer type
   std::string_view i64_suffix;          ///< of its literals
   std::string_view math_namespace;      ///< before math functions

@@ -53,6 +53,11 @@ class Lowering {
   DType type_of(ir::NodeId id) const { return value_type(plan_.graph[id], options_); }
   std::string type_name(DType type) const;  ///< of a local variable
   std::string convert(const std::string& value, DType from, DType to) const;
+  /// An operand of a product, in the type of the product and with as many bits as the accuracy class grants.
+  std::string operand(ir::NodeId id, std::vector<std::string> at, DType type);
+  std::string identity(std::string_view op, DType type) const;  ///< what `combine` starts with
+  /// The statement that takes `term` into `total`; `op` as ir::reduce_op_name has it.
+  std::string combine(std::string_view op, DType type, const std::string& total, const std::string& term) const;
 
  private:
   using Axes = std::vector<std::string>;
@@ -79,9 +84,6 @@ class Lowering {
   std::string open_loop(const std::string& begin, const std::string& end);  ///< returns the counter
   void open_sum(const Dim& extent, DType type, std::string& accumulator, std::string& counter, bool& blocked);
   void close_sum(const std::string& total, const std::string& accumulator, bool blocked);
-  std::string operand(ir::NodeId id, Axes at, DType type);
-  std::string identity(std::string_view op, DType type) const;
-  std::string combine(std::string_view op, DType type, const std::string& total, const std::string& term) const;
 
   const BufferPlan& plan_;
   const DialectTraits& dialect_;

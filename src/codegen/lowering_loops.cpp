@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "codegen/group_kernels.hpp"
 #include "codegen/lowering.hpp"
 
 namespace kerf::codegen {
@@ -19,7 +20,7 @@ namespace {
 
 /// Single-precision sums are kept in pieces of this many terms, so that the error of a long sum does not grow with its
 /// length.
-constexpr int kBlock = 512;
+constexpr int kBlock = kPiece;
 
 std::string_view name_of(ir::ScanOp op) {
   switch (op) {
@@ -47,7 +48,6 @@ std::string Lowering::identity(std::string_view op, DType type) const {
                 : fmt::format("{}{}", std::numeric_limits<std::int64_t>::max(), dialect_.i64_suffix);
 }
 
-/// The statement that takes `term` into `total`.
 std::string Lowering::combine(std::string_view op, DType type, const std::string& total,
                               const std::string& term) const {
   if (op == "any") return fmt::format("if ({} != 0) {} = 1;", term, total);
@@ -157,7 +157,6 @@ void Lowering::scan_line(NodeId id, const std::vector<std::string>& line, int bu
   code_.close();
 }
 
-/// An operand of a product, in the type of the product and with as many bits as the accuracy class grants.
 std::string Lowering::operand(NodeId id, Axes at, DType type) {
   const std::string loaded = convert(value(id, Index::of_axes(std::move(at))), type_of(id), type);
   if (options_.operand_rounding == OperandRounding::none || !is_float(type)) return loaded;

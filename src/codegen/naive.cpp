@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "codegen/buffer_plan.hpp"
 #include "codegen/code.hpp"
+#include "codegen/group_kernels.hpp"
 #include "codegen/helpers.hpp"
 #include "codegen/lowering.hpp"
 
@@ -15,14 +16,16 @@ namespace kerf::codegen {
 namespace {
 
 constexpr int kWorkGroup = 256;
+static_assert(kWorkGroup == kGroupThreads);
 
 /// One kernel as text, with what the rest of the file must know about it.
 struct Kernel {
   std::string name;
   std::vector<int> reads;
   int writes = 0;
-  Dim items;  ///< work items
+  Dim groups;  ///< work-groups
   std::string text;
+  bool reads_partials = false, writes_partials = false;
 };
 
 std::string parameter(const DialectTraits& dialect, const Buffer& buffer, bool read_only) {
@@ -40,10 +43,17 @@ Shape item_shape(const ir::Node& node) {
 class FileWriter {
  public:
   FileWriter(const BufferPlan& plan, const DialectTraits& dialect, const NaiveOptions& options)
-      : plan_(plan), dialect_(dialect), options_(options) {}
+      : plan_(plan), dialect_(dialect), options_(options) {
+    while (plan_.names.contains(partials_)) partials_ += "_";
+  }
 
   std::string write() {
-    for (std::size_t k = 0; k < plan_.kernels.size(); ++k) kernels_.push_back(kernel(k));
+    for (const KernelPlan& kernel_plan : plan_.kernels) {
+      const GroupKernels together = group_kernels(plan_, kernel_plan, dialect_, options_, partials_);
+      for (const GroupLaunch& launch : together.launches) add(kernel_plan, launch);
+      partial_sums_ = std::max(partial_sums_, together.partials);
+      if (together.launches.empty()) kernels_.push_back(kernel(kernel_plan));
+    }
     std::string text = options_.header ? header() : "";
     text += dialect_.prologue;
     if (uses_doubles()) text += dialect_.f64_prologue;
@@ -59,18 +69,49 @@ class FileWriter {
  private:
   const Buffer& buffer(int id) const { return plan_.buffers[static_cast<std::size_t>(id)]; }
 
-  Kernel kernel(std::size_t number) {
-    const KernelPlan& kernel_plan = plan_.kernels[number];
+  std::string next_name() const { return fmt::format("{}_{}", options_.kernel_prefix, kernels_.size()); }
+
+  void remember(const Uses& uses) {
+    helpers_.insert(uses.helpers.begin(), uses.helpers.end());
+    symbols_.insert(uses.symbols.begin(), uses.symbols.end());
+  }
+
+  std::string head(const Kernel& kernel, const ir::Node& node) const {
+    std::vector<std::string> parameters;
+    for (const int read : kernel.reads) parameters.push_back(parameter(dialect_, buffer(read), true));
+    if (!kernel.writes_partials) parameters.push_back(parameter(dialect_, buffer(kernel.writes), false));
+    if (kernel.reads_partials || kernel.writes_partials)
+      parameters.push_back(
+          fmt::format("{}{}* {}", dialect_.pointer_prefix, memory_type(dialect_, options_.compute), partials_));
+    const std::string comment = node.origin.empty() ? "" : "// " + node.origin + "\n";
+    return fmt::format("{}{} {}({}) {{\n", comment, dialect_.kernel_prefix, kernel.name, join(parameters, ", "));
+  }
+
+  void add(const KernelPlan& kernel_plan, const GroupLaunch& launch) {
+    Kernel kernel;
+    kernel.name = next_name();
+    kernel.reads = launch.uses.buffers;
+    kernel.writes = kernel_plan.buffer;
+    kernel.groups = Dim(launch.groups);
+    kernel.reads_partials = launch.reads_partials;
+    kernel.writes_partials = launch.writes_partials;
+    remember(launch.uses);
+    kernel.text = head(kernel, plan_.graph[kernel_plan.node]) + launch.body + "}\n";
+    kernels_.push_back(std::move(kernel));
+  }
+
+  Kernel kernel(const KernelPlan& kernel_plan) {
     const ir::Node& node = plan_.graph[kernel_plan.node];
     Kernel kernel;
-    kernel.name = fmt::format("{}_{}", options_.kernel_prefix, number);
+    kernel.name = next_name();
     kernel.writes = kernel_plan.buffer;
-    kernel.items = element_count(item_shape(node));
+    const Dim count = element_count(item_shape(node));
+    kernel.groups = max(Dim(1), ceil_div(count, kWorkGroup));  // an empty launch is an error
 
     Uses uses;
     Code code(dialect_.host_entry ? 2 : 1, plan_.names);
     Lowering lowering(plan_, dialect_, options_, code, uses);
-    const std::string items = lowering.extent(kernel.items), item = code.fresh("g");
+    const std::string items = lowering.extent(count), item = code.fresh("g");
     const Index here = Index::of_linear(item);
     if (ir::is<ir::ScanAttr>(node) && !kernel_plan.copy) {
       lowering.scan_line(kernel_plan.node, lowering.axes_of(here, item_shape(node)), kernel_plan.buffer);
@@ -80,14 +121,8 @@ class FileWriter {
       lowering.store(kernel_plan.buffer, kernel_plan.node, here, value);
     }
     kernel.reads = uses.buffers;
-    helpers_.insert(uses.helpers.begin(), uses.helpers.end());
-    symbols_.insert(uses.symbols.begin(), uses.symbols.end());
-
-    std::vector<std::string> parameters;
-    for (const int read : kernel.reads) parameters.push_back(parameter(dialect_, buffer(read), true));
-    parameters.push_back(parameter(dialect_, buffer(kernel.writes), false));
-    const std::string comment = node.origin.empty() ? "" : "// " + node.origin + "\n";
-    kernel.text = fmt::format("{}{} {}({}) {{\n", comment, dialect_.kernel_prefix, kernel.name, join(parameters, ", "));
+    remember(uses);
+    kernel.text = head(kernel, node);
     if (dialect_.host_entry) {
       if (options_.parallel) kernel.text += "#pragma omp parallel for\n";
       kernel.text +=
@@ -105,13 +140,15 @@ class FileWriter {
     for (const Buffer& buffer : plan_.buffers)
       if (buffer.role == BufferRole::scratch)
         text += fmt::format("scratch: {} = {}{}\n", buffer.name, dtype_name(buffer.dtype), to_string(buffer.shape));
+    if (partial_sums_ > 0)
+      text += fmt::format("scratch: {} = {}[{}]\n", partials_, dtype_name(options_.compute), partial_sums_);
     if (!dialect_.host_entry)
       for (const Kernel& kernel : kernels_) {
         std::vector<std::string> arguments;
         for (const int read : kernel.reads) arguments.push_back(buffer(read).name);
-        arguments.push_back(buffer(kernel.writes).name);
-        const Dim groups = max(Dim(1), ceil_div(kernel.items, kWorkGroup));  // an empty launch is an error
-        text += fmt::format("launch: {}<<<{}, {}>>>({})\n", kernel.name, groups.to_string(), kWorkGroup,
+        if (!kernel.writes_partials) arguments.push_back(buffer(kernel.writes).name);
+        if (kernel.reads_partials || kernel.writes_partials) arguments.push_back(partials_);
+        text += fmt::format("launch: {}<<<{}, {}>>>({})\n", kernel.name, kernel.groups.to_string(), kWorkGroup,
                             join(arguments, ", "));
       }
     return text + "*/\n";
@@ -142,6 +179,8 @@ class FileWriter {
   const DialectTraits& dialect_;
   const NaiveOptions& options_;
   std::vector<Kernel> kernels_;
+  std::string partials_ = "partials";  // scratch for sums in pieces, one buffer for all
+  std::int64_t partial_sums_ = 0;      // its elements
   std::set<std::string> helpers_, symbols_;
 };
 

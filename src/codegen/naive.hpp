@@ -21,6 +21,9 @@ struct NaiveOptions {
   bool parallel = false;                ///< languages with a host entry: all cores share the loop over work items
   bool header = true;                   ///< with the `kerf` header comment
   std::string target;                   ///< value of the header's `target:` line; "": without that line
+  /// With the extents of a shape set, long sums, products and scans are computed by work-groups together where the
+  /// dialect can (group_kernels.hpp). The text then serves this shape set only. Borrowed.
+  const Bindings* shape = nullptr;
 };
 
 /// Source text that serves every shape set: extents appear under the names of their shape symbols, which the compiler

@@ -52,5 +52,7 @@ inline long long __double_as_longlong(double x) { return kerf_fake_bits<long lon
 inline float __uint_as_float(unsigned x) { return kerf_fake_bits<float>(x); }
 inline float __int_as_float(int x) { return kerf_fake_bits<float>(x); }
 inline unsigned __float_as_uint(float x) { return kerf_fake_bits<unsigned>(x); }
+inline double rsqrt(double x) { return 1 / sqrt(x); }
+inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
