@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -26,18 +27,30 @@ double rate(const Peaks& peaks, const std::string& name) {
   return found == peaks.rates.end() ? 0 : found->second;
 }
 
-/// Rate of multiply-adds for the accuracy class; falls back to what is there.
-double fma_rate(const Peaks& peaks, Precision precision) {
-  const double f32 = rate(peaks, "fma_f32");
-  const auto or_f32 = [&](const char* name) { return std::max(rate(peaks, name), f32); };
+/// A unit that reaches an accuracy class when every product is computed `products` times, from operands in parts.
+struct AdmissibleUnit {
+  const char* rate;
+  double products;
+};
+
+/// f32 takes three products of parts with 11 bits each, six of parts with 8. Scaled f16 has the mantissa of tf32.
+std::vector<AdmissibleUnit> admissible_units(Precision precision) {
   switch (precision) {
-    case Precision::f64: return std::max(rate(peaks, "fma_f64"), rate(peaks, "tensor_f64"));
-    case Precision::f32: return f32;
-    case Precision::tf32: return or_f32("tensor_tf32");
-    case Precision::f16: return or_f32("tensor_f16");
-    case Precision::bf16: return or_f32("tensor_bf16");
+    case Precision::f64: return {{"fma_f64", 1}, {"tensor_f64", 1}};
+    case Precision::f32: return {{"fma_f32", 1}, {"tensor_f16", 3}, {"tensor_tf32", 3}, {"tensor_bf16", 6}};
+    case Precision::tf32:
+    case Precision::f16: return {{"fma_f32", 1}, {"tensor_f16", 1}, {"tensor_tf32", 1}};
+    case Precision::bf16: return {{"fma_f32", 1}, {"tensor_f16", 1}, {"tensor_tf32", 1}, {"tensor_bf16", 1}};
   }
-  return f32;
+  return {};
+}
+
+/// Rate of multiply-adds for the accuracy class: that of the fastest unit that reaches it.
+double fma_rate(const Peaks& peaks, Precision precision) {
+  double best = 0;
+  for (const AdmissibleUnit& unit : admissible_units(precision))
+    best = std::max(best, rate(peaks, unit.rate) / unit.products);
+  return best;
 }
 
 }  // namespace

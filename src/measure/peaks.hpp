@@ -27,9 +27,9 @@ std::optional<Peaks> load_peaks(const std::filesystem::path& folder, const Devic
 Status save_peaks(const std::filesystem::path& folder, const DeviceFacts& facts, const Peaks& peaks);
 
 /// The least time the task can take: bytes over bandwidth or FLOPs over the best rate its precision allows, whichever
-/// is larger. Nothing without a "copy" rate. `compute` uses the rate of the task's accuracy class; split products may
-/// use a faster unit several times, so the physical floor (see `physical_floor_us`) takes the device's highest rate
-/// instead.
+/// is larger. Nothing without a "copy" rate. `compute` uses the fastest unit that reaches the task's accuracy class,
+/// units that reach it by split products included; the physical floor (see `physical_floor_us`) takes the device's
+/// highest rate as it is.
 std::optional<SpeedOfLight> floor_of(const ir::Cost& cost, const Peaks& peaks, Precision precision);
 
 /// A time below this is not believable: a conservative floor with the highest rates and without FLOPs that algebra can

@@ -14,13 +14,25 @@ const Peaks kPeaks{"d", {{"copy", 1e12}, {"fma_f32", 1e13}, {"tensor_tf32", 1e14
 TEST(Floor, IsTheLargerOfMemoryAndCompute) {
   ir::Cost cost;
   cost.bytes_read = cost.bytes_written = 5e6;  // 10 us
-  cost.fma_flops = 2e8;                        // 20 us in f32, 2 us in tf32
+  cost.fma_flops = 1e9;                        // 15 us in f32 on the tensor units, 5 us in tf32
   const auto f32 = floor_of(cost, kPeaks, Precision::f32);
-  EXPECT_DOUBLE_EQ(f32->floor_us, 20);
+  EXPECT_DOUBLE_EQ(f32->floor_us, 15);
   EXPECT_EQ(f32->bound, "compute");
   const auto tf32 = floor_of(cost, kPeaks, Precision::tf32);
   EXPECT_DOUBLE_EQ(tf32->floor_us, 10);
   EXPECT_EQ(tf32->bound, "memory");
+}
+
+TEST(Floor, IsThatOfTheFastestUnitThatReachesTheAccuracyClass) {
+  ir::Cost cost;
+  cost.fma_flops = 2.0 * 4096 * 4096 * 4096;
+  const Peaks h200{"d", {{"copy", 4e12}, {"fma_f32", 64e12}, {"tensor_f16", 900e12}, {"tensor_bf16", 950e12}}};
+  EXPECT_NEAR(floor_of(cost, h200, Precision::f32)->floor_us, cost.fma_flops / 300e12 * 1e6, 1e-6);
+  EXPECT_NEAR(floor_of(cost, h200, Precision::tf32)->floor_us, cost.fma_flops / 900e12 * 1e6, 1e-6);
+  EXPECT_NEAR(floor_of(cost, h200, Precision::bf16)->floor_us, cost.fma_flops / 950e12 * 1e6, 1e-6);
+  const Peaks plain{"d", {{"copy", 4e12}, {"fma_f32", 64e12}}};
+  for (const Precision precision : {Precision::f32, Precision::tf32, Precision::f16})
+    EXPECT_NEAR(floor_of(cost, plain, precision)->floor_us, cost.fma_flops / 64e12 * 1e6, 1e-6);
 }
 
 TEST(Floor, NeedsACalibratedBandwidth) { EXPECT_FALSE(floor_of({}, Peaks{}, Precision::f32).has_value()); }
