@@ -1,7 +1,9 @@
 #pragma once
 // The list of minds that a search asks for kernels.
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -20,6 +22,7 @@ struct MindInputs {
   const codegen::DialectTraits& dialect;
   const DeviceFacts& facts;
   const std::vector<Candidate>& kernels;  ///< that the user gave
+  std::map<std::string, double> rates;    ///< measured peaks of the device, FLOP/s by unit; empty: not calibrated
 };
 
 /// Every mind, in the order in which they are asked for first guesses.

@@ -9,6 +9,7 @@
 #include "codegen/dialects/dialects.hpp"
 #include "propose/synth/built_in_files.hpp"
 #include "propose/synth/capabilities.hpp"
+#include "propose/synth/ranking.hpp"
 
 #define TOML_EXCEPTIONS 0  // as everywhere in this program: the two forms of the library do not mix
 #include <toml++/toml.h>
@@ -20,8 +21,8 @@ auto bad(const std::string& where, const std::string& what) {
   return fail(Errc::invalid_input, fmt::format("{}: {}", where, what));
 }
 
-const std::vector<std::string> kKeys = {"name", "file",   "languages", "needs",   "precisions", "when",
-                                        "tune", "define", "require",   "scratch", "launch"};
+const std::vector<std::string> kKeys = {"name", "file", "languages", "needs",   "precisions", "when",  "unit",
+                                        "work", "tune", "define",    "require", "scratch",    "launch"};
 
 Result<std::vector<std::string>> strings(const toml::table& table, const std::string& key, const std::string& where) {
   std::vector<std::string> list;
@@ -95,6 +96,15 @@ Result<Variant> read_variant(const toml::table& table, const std::string& family
   KERF_TRY(variant.needs, strings(table, "needs", place));
   KERF_TRY_VOID(check_words(variant.needs, known_capabilities(), true, "capability", place));
   KERF_TRY(variant.when, strings(table, "when", place));
+  variant.unit = table["unit"].value_or(std::string());
+  variant.work = table["work"].value_or(1.0);
+  if (!variant.unit.empty() && !typical_rates().contains(variant.unit)) {
+    std::vector<std::string> units;
+    for (const auto& [name, rate] : typical_rates()) units.push_back(name);
+    return bad(place, fmt::format("unknown unit '{}'{}; choose one of: {}", variant.unit,
+                                  did_you_mean(variant.unit, units), join(units, ", ")));
+  }
+  if (!(variant.work > 0)) return bad(place, "'work' must be a number above 0");
   KERF_TRY(variant.requirements, strings(table, "require", place));
   KERF_TRY(variant.scratch, strings(table, "scratch", place));
   KERF_TRY(variant.launches, strings(table, "launch", place));

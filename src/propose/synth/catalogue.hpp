@@ -21,6 +21,8 @@ struct Variant {
   std::vector<std::string> needs;         ///< what language and device must have ("!": must not), see capabilities.hpp
   std::vector<Precision> precisions;      ///< accuracy classes it reaches; empty: all
   std::vector<std::string> when;          ///< names of filled-in values that must be "1": "A_DIRECT" ("!A_DIRECT": "0")
+  std::string unit;                       ///< that multiplies and adds, as peaks name it ("tensor_f16"); "": any
+  double work = 1;                        ///< products it computes with the unit for one of the task
   std::vector<Tunable> tunables;          ///< without prefix; the first value is the default
   Bindings constants;                     ///< numbers the template is filled in with: `define` in the manifest
   std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols

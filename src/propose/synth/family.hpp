@@ -35,6 +35,7 @@ struct TargetContext {
   Precision precision = Precision::f32;
   std::vector<ShapeSet> shapes;  ///< of this target
   DeviceFacts facts;
+  std::map<std::string, double> rates;  ///< measured peaks of the device, FLOP/s by unit; empty: typical ones
 };
 
 /// Values for a template: `$NAME` becomes the text. Names in capitals are extents and flags ("1"/"0"); "$name" in lower

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "propose/synth/capabilities.hpp"
+#include "propose/synth/ranking.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -70,6 +71,7 @@ std::vector<Option> Space::options_of(const Family& family, const codegen::Buffe
     if (auto defaults = default_parameters(variant, *values))
       options.push_back({&family, &variant, *values, *std::move(defaults)});
   }
+  rank(options, product_flops(inside, group, context_.shapes), context_.rates);
   return options;
 }
 

@@ -121,7 +121,8 @@ Synthesiser::~Synthesiser() = default;
 
 Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const std::string& target,
                                                          const codegen::DialectTraits& dialect,
-                                                         const DeviceFacts& facts) {
+                                                         const DeviceFacts& facts,
+                                                         const std::map<std::string, double>& rates) {
   if (!task.graph)
     return fail(
         Errc::invalid_input,
@@ -136,7 +137,7 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   language.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   for (const auto* list : {&task.inputs, &task.outputs})
     for (const auto& tensor : *list) language.taken.insert(tensor.name);
-  TargetContext context{target, task.precision, shapes_for(task, target), facts};
+  TargetContext context{target, task.precision, shapes_for(task, target), facts, rates};
   for (const ShapeSet& shape : context.shapes)
     for (const auto& [name, value] : shape.symbols) language.taken.insert(name);
   KERF_TRY(auto variants, load_catalogue());

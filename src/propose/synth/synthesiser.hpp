@@ -23,7 +23,8 @@ class Synthesiser {
  public:
   /// An error names the operators that no family covers, or says that the task has no expression.
   static Result<std::unique_ptr<Synthesiser>> create(const Task& task, const std::string& target,
-                                                     const codegen::DialectTraits& dialect, const DeviceFacts& facts);
+                                                     const codegen::DialectTraits& dialect, const DeviceFacts& facts,
+                                                     const std::map<std::string, double>& rates = {});
   ~Synthesiser();
 
   // Every genome that these hand out can be rendered; compositions that cannot be written are passed over.

@@ -184,6 +184,26 @@ TEST(Synthesiser, NamesOfTheTaskMayLookLikeOurs) {
   for (const Tunable& tunable : candidate->tunables) EXPECT_NE(tunable.name, "G0_CHUNK");
 }
 
+TEST(Synthesiser, TheFirstGuessUsesTheUnitThatShouldBeFastest) {
+  const auto first = [](std::int64_t size, Precision precision, const std::map<std::string, double>& rates) {
+    Task task = task_of("y = x @ w", {tensor("x", "f32[m, m]"), tensor("w", "f32[m, m]")}, {{"m", size}});
+    task.precision = precision;
+    const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{}, rates);
+    return (*made)->describe((*made)->starts().front());
+  };
+  EXPECT_EQ(first(4096, Precision::f32, {}), "matmul/tensor_split_f16");
+  EXPECT_EQ(first(4096, Precision::tf32, {}), "matmul/tensor_f16");
+  EXPECT_EQ(first(128, Precision::f32, {}), "matmul/tiled") << "launches cost more than the faster unit saves";
+  EXPECT_EQ(first(4096, Precision::f32, {{"fma_f32", 60e12}, {"tensor_f16", 100e12}}), "matmul/tiled");
+
+  Task conv = task_of("y = conv2d(x, w)", {tensor("x", "f32[b, 64, 130, 130]"), tensor("w", "f32[128, 64, 3, 3]")},
+                      {{"b", 64}});
+  conv.precision = Precision::tf32;
+  const auto made = Synthesiser::create(conv, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ((*made)->describe((*made)->starts().front()), "conv/tensor_f16");
+}
+
 TEST(Synthesiser, KernelsTakeOnlyWhatTheyUse) {
   const Task task = task_of("y = (x - mean(x, axis=-1, keepdims=true)) * w",
                             {tensor("x", "f32[m, n]"), tensor("w", "f32[n]")}, {{"m", 2}, {"n", 100000}});
