@@ -322,6 +322,22 @@ std::string judge_source() {
          kSource + judge_oracle_source();
 }
 
+std::string judge_local_source() {
+  std::string source = R"(
+template <int words>
+__device__ void scrub_local(unsigned long long seed) {
+  volatile unsigned long long noise[words];
+  for (int i = 0; i < words; ++i) noise[i] = (seed + i) * 0x9e3779b97f4a7c15ull;
+}
+)";
+  for (const auto bytes : kLocalScrubs)
+    source += fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__(1024) kerf_scrub_local_{}(unsigned long long seed) {{\n"
+        "  scrub_local<{}>(seed);\n}}\n",
+        bytes, bytes / 8);
+  return source;
+}
+
 std::vector<std::string> judge_entry_points() {
   return {"kerf_jobs", "kerf_compare", "kerf_delay", "kerf_probe", "kerf_draw", "kerf_mask", "kerf_scrub"};
 }

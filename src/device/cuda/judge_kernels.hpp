@@ -46,6 +46,11 @@ inline constexpr int kThreads = 256;  ///< per block, of every judge kernel
 
 std::string judge_source();         ///< all of it
 const char* judge_oracle_source();  ///< the part that makes data sets on the device
+/// Kernels "kerf_scrub_local_N" that overwrite N bytes of local memory in every thread, for N of kLocalScrubs. A
+/// program of its own: local memory is reserved for the largest kernel that is loaded.
+std::string judge_local_source();
+inline constexpr std::uint64_t kLocalScrubs[] = {1024, 8192};
+inline constexpr std::uint64_t kMostLocalBytes = 8192;  ///< per thread, of a candidate
 std::vector<std::string> judge_entry_points();
 
 }  // namespace kerf::cuda

@@ -1,6 +1,7 @@
 #include "device/cuda/judge_kernels.hpp"
 
 #include <cstdlib>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -27,10 +28,20 @@ TEST(JudgeKernels, CompileForEveryGenerationWithoutSpillsAndWithoutState) {
     ASSERT_TRUE(std::holds_alternative<Artifact>(*outcome)) << std::get<CompileFailed>(*outcome).log;
     const auto& facts = std::get<Artifact>(*outcome).facts;
     EXPECT_TRUE(facts.writable_globals.empty());
-    EXPECT_TRUE(facts.forbidden_symbols.empty());
+    EXPECT_EQ(facts.forbidden_symbols, std::vector<std::string>{"%globaltimer (a clock)"}) << "for its own delay";
     for (const auto& kernel : facts.kernels) {
       EXPECT_EQ(kernel.local_bytes, 0) << kernel.name;
       EXPECT_LE(kernel.registers, 64) << kernel.name << ": four blocks must fit a multiprocessor";
+    }
+    request.source = judge_local_source();
+    request.entry_points.clear();
+    for (const auto bytes : kLocalScrubs) request.entry_points.push_back("kerf_scrub_local_" + std::to_string(bytes));
+    const auto local = (*language)->compile(request);
+    ASSERT_TRUE(local && std::holds_alternative<Artifact>(*local));
+    for (const auto& kernel : std::get<Artifact>(*local).facts.kernels) {
+      const auto bytes = std::stoll(kernel.name.substr(kernel.name.rfind('_') + 1));
+      EXPECT_GE(kernel.local_bytes, bytes) << kernel.name;
+      EXPECT_LE(kernel.registers, 32) << kernel.name << ": all threads of a multiprocessor must run at once";
     }
   }
 }

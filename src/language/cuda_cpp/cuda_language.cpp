@@ -15,6 +15,7 @@
 #include "language/cuda_cpp/nvrtc_pool.hpp"
 #include "language/cuda_cpp/nvrtc_protocol.hpp"
 #include "language/cuda_cpp/ptx_globals.hpp"
+#include "language/cuda_cpp/ptx_registers.hpp"
 
 namespace kerf {
 namespace {
@@ -61,6 +62,7 @@ StaticFacts static_facts(const CubinContents& cubin, std::string_view ptx) {
                                                  global.constant ? ", __constant__" : ""));
   }
   for (const auto& symbol : cubin.undefined) facts.forbidden_symbols.push_back(forbidden_name(symbol));
+  for (auto& name : identifying_registers(ptx)) facts.forbidden_symbols.push_back(std::move(name));
   return facts;
 }
 
