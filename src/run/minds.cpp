@@ -14,8 +14,8 @@ using Mind = Result<std::unique_ptr<Proposer>>;
 Mind own(const MindInputs& inputs) { return make_own_kernels(inputs.kernels); }
 
 Mind builtin(const MindInputs& inputs) {
-  KERF_TRY(auto synthesiser, synth::Synthesiser::create(inputs.task, inputs.target, inputs.dialect, inputs.facts,
-                                                        inputs.rates));
+  KERF_TRY(auto synthesiser,
+           synth::Synthesiser::create(inputs.task, inputs.target, inputs.dialect, inputs.facts, inputs.rates));
   return synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
 }
 

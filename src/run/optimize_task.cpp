@@ -126,9 +126,9 @@ Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetRes
   Machinery made;
   KERF_TRY(made.session, TargetSession::open(task, request.config.target, request.config.device, resources));
   const auto peaks = load_peaks(resources.cache, made.session->facts());
-  KERF_TRY(made.minds, make_minds({task, request.config.target, made.session->target().language->dialect(),
-                                   made.session->facts(), request.kernels,
-                                   peaks ? peaks->rates : std::map<std::string, double>{}}));
+  KERF_TRY(made.minds,
+           make_minds({task, request.config.target, made.session->target().language->dialect(), made.session->facts(),
+                       request.kernels, peaks ? peaks->rates : std::map<std::string, double>{}}));
   return made;
 }
 

@@ -31,6 +31,9 @@ Result<Target> make(const TargetResources& context, const std::string& device, b
   Target target;
   target.name = "cuda";
   target.clock = std::make_unique<SystemClock>();
+  CudaDeviceOptions options = device_options(context);
+  options.index = index;
+  if (!compile_only) options.start = begin_cuda_device(options);  // contexts are made while the compiler starts
   CudaLanguageOptions language;
   language.self = context.self;
   language.search = search_for(context);
@@ -38,8 +41,6 @@ Result<Target> make(const TargetResources& context, const std::string& device, b
   language.processes = context.compile_jobs;
   KERF_TRY(target.language, make_cuda_language(language));
   if (compile_only) return target;
-  CudaDeviceOptions options = device_options(context);
-  options.index = index;
   options.language = target.language.get();
   KERF_TRY(target.device, make_cuda_device(options));
   return target;

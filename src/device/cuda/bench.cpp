@@ -32,9 +32,11 @@ CudaBench::CudaBench(WorkerPool& pool, Clock& clock, const DeviceFacts& facts, c
     : pool_(pool), clock_(clock), facts_(facts), options_(options), layout_(std::move(layout)) {
   inputs_ = static_cast<int>(std::count_if(layout_.buffers.begin(), layout_.buffers.end(),
                                            [](const BufferSpec& buffer) { return buffer.role == BufferRole::input; }));
+  pool_.add(*this);
 }
 
 CudaBench::~CudaBench() {
+  pool_.remove(*this);
   if (worker_) pool_.give_back(std::move(worker_));
 }
 
@@ -118,7 +120,12 @@ Status CudaBench::ensure_worker() {
   request.put<std::uint64_t>(layout_.buffers.size());
   for (const auto& buffer : layout_.buffers) request.put(bytes_of(buffer));
   KERF_TRY_VOID(send(request.bytes()));
-  KERF_TRY(const Reply reply, receive(kCommandLimit));
+  KERF_TRY(Reply reply, receive(kCommandLimit));
+  if (reply.answer == Answer::out_of_memory) {
+    pool_.make_room_for(*this);
+    KERF_TRY_VOID(send(request.bytes()));
+    KERF_TRY(reply, receive(kCommandLimit));
+  }
   auto made = expect_ok(reply, "making the buffers");
   if (!made) lose_worker();
   return made;
@@ -148,8 +155,9 @@ Result<std::variant<KernelHandle, Fault>> CudaBench::load(const Artifact& artifa
     const auto kind = reply.error().code == Errc::timeout ? Fault::Kind::timed_out : Fault::Kind::crashed;
     return Outcome(Fault{kind, fmt::format("while loading: {}", reply.error().message)});
   }
-  if (reply->answer == Answer::out_of_memory && !resident_.empty()) {  // data sets can be brought again
-    while (!resident_.empty()) KERF_TRY_VOID(drop_data(resident_.back().id));
+  while (reply->answer == Answer::out_of_memory) {  // data sets can be brought again
+    KERF_TRY(const bool freed, freed_memory());
+    if (!freed) break;
     KERF_TRY(reply, call(request.bytes(), kLoadLimit));
   }
   if (reply->answer != Answer::ok) return Outcome(Fault{Fault::Kind::crashed, reply->text()});

@@ -25,7 +25,7 @@ struct Reply {
   std::string text() const { return body().text(); }
 };
 
-class CudaBench final : public Bench, public DeviceOracle {
+class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::Tenant {
  public:
   CudaBench(WorkerPool& pool, Clock& clock, const DeviceFacts& facts, const CudaDeviceOptions& options,
             ProblemLayout layout);
@@ -83,6 +83,9 @@ class CudaBench final : public Bench, public DeviceOracle {
   Status draw_inputs(std::uint64_t id, const DeviceRecipe& recipe);
   Status run_oracle(std::uint64_t id, const DeviceRecipe& recipe, std::vector<Array>& arrays);
   Status make_room(std::uint64_t bytes);
+  /// After `reply` said that memory ran out: frees some of this bench or, last, of the others. False: nothing is left.
+  Result<bool> freed_memory();
+  void give_way() override;
   Status drop_data(std::uint64_t id);
   Result<SlotReport> report(const Reply& reply, const oracle::DataSet& data, bool& spoiled) const;
 
@@ -97,7 +100,8 @@ class CudaBench final : public Bench, public DeviceOracle {
   std::map<KernelHandle, Kernel> kernels_;
   std::map<std::uint64_t, DeviceRecipe> recipes_;  // of data sets made on the device
   Spent spent_;
-  bool suspect_ = false;  // a kernel wrote outside its buffers: the next candidate gets another worker
+  bool others_gave_way_ = false;  // since this bench last ran out of memory
+  bool suspect_ = false;          // a kernel wrote outside its buffers: the next candidate gets another worker
   KernelHandle next_handle_ = 1;
 };
 

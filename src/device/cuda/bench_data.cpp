@@ -219,9 +219,27 @@ Status CudaBench::place(std::uint64_t id, const std::vector<Array>& arrays) {
   KERF_TRY_VOID(make_room(total));
   for (;;) {
     KERF_TRY(const Reply reply, call(make.bytes(), kDataLimit));
-    if (reply.answer != Answer::out_of_memory || resident_.empty()) return expect_ok(reply, "placing a data set");
-    KERF_TRY_VOID(drop_data(resident_.back().id));
+    if (reply.answer != Answer::out_of_memory) return expect_ok(reply, "placing a data set");
+    KERF_TRY(const bool freed, freed_memory());
+    if (!freed) return expect_ok(reply, "placing a data set");
   }
+}
+
+Result<bool> CudaBench::freed_memory() {
+  if (!resident_.empty()) {
+    KERF_TRY_VOID(drop_data(resident_.back().id));
+    others_gave_way_ = false;
+    return true;
+  }
+  if (others_gave_way_) return false;
+  pool_.make_room_for(*this);
+  others_gave_way_ = true;
+  return true;
+}
+
+void CudaBench::give_way() {
+  while (worker_ && !resident_.empty())
+    if (!drop_data(resident_.back().id)) return;
 }
 
 }  // namespace kerf::cuda

@@ -57,7 +57,12 @@ Status CudaBench::run_oracle(std::uint64_t id, const DeviceRecipe& recipe, std::
     request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
     request.put(expected.key).put(bound.key).put(derive("masks"));
   }
-  KERF_TRY(const Reply reply, call(request.bytes(), recipe.limit));
+  KERF_TRY(Reply reply, call(request.bytes(), recipe.limit));
+  while (reply.answer == Answer::out_of_memory) {  // what the oracle needs for itself
+    KERF_TRY(const bool freed, freed_memory());
+    if (!freed) break;
+    KERF_TRY(reply, call(request.bytes(), recipe.limit));
+  }
   KERF_TRY_VOID(expect_ok(reply, "running the oracle"));
   auto body = reply.body();
   if (body.count() != 2 * out) return fail(Errc::unavailable, "the GPU worker sent a malformed answer");

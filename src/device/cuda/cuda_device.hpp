@@ -21,6 +21,9 @@
 
 namespace kerf {
 
+/// Workers that are being started and the question what GPUs there are, under way.
+struct CudaStart;
+
 struct CudaDeviceOptions {
   std::filesystem::path self;    ///< binary that understands `worker cuda` and `worker cuda-probe`
   int index = 0;                 ///< N of "cuda:N"
@@ -29,12 +32,18 @@ struct CudaDeviceOptions {
   std::uint64_t secret = 0;      ///< random per process: keys of masks, sums and red zones derive from it
   std::map<std::string, std::string> environment;  ///< the user's; CUDA_VISIBLE_DEVICES and library paths are passed on
   std::string driver_library = "libcuda.so.1";
-  int spares = 1;               ///< started workers kept waiting, so that a fault does not cost a start
-  double data_fraction = 0.25;  ///< of device memory, for resident data sets of one bench
+  int spares = 1;                    ///< started workers kept waiting, so that a fault does not cost a start
+  int started_ahead = 2;             ///< workers started while the device is being asked what it is
+  std::shared_ptr<CudaStart> start;  ///< from begin_cuda_device; null: make_cuda_device begins by itself. Shared
+                                     ///< because options are copied
+  double data_fraction = 0.6;  ///< of device memory, for resident data sets of one bench
 };
 
 /// Every GPU there is. Unavailable, with the reason and a remedy, when there is no driver or no device.
 Result<std::vector<DeviceFacts>> probe_cuda_devices(const CudaDeviceOptions& options);
+
+/// Begins what takes a while and needs no compiler: `options.language` may still be null.
+std::shared_ptr<CudaStart> begin_cuda_device(const CudaDeviceOptions& options);
 
 /// Compiles the judge's kernels (or takes them from the cache); starts workers when a bench is opened.
 Result<std::unique_ptr<Device>> make_cuda_device(const CudaDeviceOptions& options);

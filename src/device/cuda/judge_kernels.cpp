@@ -326,13 +326,16 @@ std::string judge_local_source() {
   std::string source = R"(
 template <int words>
 __device__ void scrub_local(unsigned long long seed) {
+  // Places that depend on the argument: an array with known places would be kept in registers.
   volatile unsigned long long noise[words];
-  for (int i = 0; i < words; ++i) noise[i] = (seed + i) * 0x9e3779b97f4a7c15ull;
+  const unsigned shift = (unsigned)(seed >> 32);
+#pragma unroll 1
+  for (unsigned i = 0; i < words; ++i) noise[(i + shift) % words] = (seed + i) * 0x9e3779b97f4a7c15ull;
 }
 )";
   for (const auto bytes : kLocalScrubs)
     source += fmt::format(
-        "extern \"C\" __global__ void __launch_bounds__(1024) kerf_scrub_local_{}(unsigned long long seed) {{\n"
+        "extern \"C\" __global__ void __launch_bounds__(1024, 2) kerf_scrub_local_{}(unsigned long long seed) {{\n"
         "  scrub_local<{}>(seed);\n}}\n",
         bytes, bytes / 8);
   return source;

@@ -12,7 +12,8 @@
 namespace kerf::cuda {
 
 enum class Command : std::uint32_t {
-  setup,        ///< text cubin of the judge's kernels, u64 staging bytes; descriptor: memfd -> (nothing)
+  setup,        ///< text cubin of the judge's kernels, text cubin of those that scrub local memory, u64 staging bytes;
+                ///< descriptor: memfd -> (nothing)
   layout,       ///< u64 red key, sum key, slots, buffers (u64 bytes each) -> (nothing); forgets everything before it
   data_make,    ///< u64 id, arrays (u64 bytes each) -> (nothing)
   data_write,   ///< u64 id, array, offset, staging offset, bytes -> (nothing)

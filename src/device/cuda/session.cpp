@@ -37,7 +37,9 @@ Result<Session> Session::create(const std::string& driver_library, int device_in
   return session;
 }
 
-Status Session::setup(std::string_view judge_cubin, void* staging, std::uint64_t staging_bytes) {
+Status Session::setup(std::string_view judge_cubin, std::string local_cubin, void* staging,
+                      std::uint64_t staging_bytes) {
+  local_cubin_ = std::move(local_cubin);
   CUmodule module = nullptr;
   const std::string image(judge_cubin);
   KERF_CUDA(driver_, cuModuleLoadData, &module, image.data());
@@ -92,6 +94,7 @@ Status Session::layout(std::uint64_t red_key, std::uint64_t sum_key, std::uint64
   reset();
   red_key_ = red_key;
   sum_key_ = sum_key;
+  idle_known_ = false;
   std::vector<Job> jobs;
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     slots_.emplace_back();

@@ -34,7 +34,8 @@ struct LoadedKernel {
   CUmodule module = nullptr;
   std::vector<Zone> scratch;
   std::vector<LoadedLaunch> launches;
-  bool probed = false;  ///< the context was probed after its first run
+  bool probed = false;            ///< the context was probed after its first run
+  std::uint64_t local_bytes = 0;  ///< of local memory that its kernels use per thread, at most
 };
 
 struct ResidentArray {
@@ -93,7 +94,8 @@ class Session {
  public:
   static Result<Session> create(const std::string& driver_library, int device);
 
-  Status setup(std::string_view judge_cubin, void* staging, std::uint64_t staging_bytes);
+  /// `local_cubin` has the kernels that scrub local memory; it is loaded when a candidate uses some.
+  Status setup(std::string_view judge_cubin, std::string local_cubin, void* staging, std::uint64_t staging_bytes);
   Status layout(std::uint64_t red_key, std::uint64_t sum_key, std::uint64_t slots,
                 const std::vector<std::uint64_t>& buffers);
   void reset();
@@ -137,8 +139,11 @@ class Session {
                                                 std::vector<CUdeviceptr>& temporary);
   unsigned blocks_for(std::uint64_t elements) const;
   Status probe();
-  Status scrub();
+  Status scrub(const LoadedKernel& kernel);
+  Status scrub_local(std::uint64_t bytes);
   Status settle_cache();
+  /// Whether the judge's idle memory is as it was; a kernel that wrote there could read it in its next call.
+  Result<bool> idle_is_intact();
 
   Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments,
                     unsigned shared_bytes = 0);
@@ -158,8 +163,12 @@ class Session {
   CUevent before_delay_ = nullptr, begin_ = nullptr, end_ = nullptr;
   CUfunction jobs_ = nullptr, compare_ = nullptr, delay_ = nullptr, probe_ = nullptr, draw_ = nullptr, mask_ = nullptr,
              scrub_ = nullptr;
-  CUdeviceptr idle_ = 0;  // three times the L2 cache, for settle_cache(); 0: there is no L2
-  CUdeviceptr work_ = 0;  // jobs, results, partials; `pinned_` mirrors it in host memory
+  std::map<std::uint64_t, CUfunction> scrub_local_;  // by bytes per thread; empty until they are needed
+  std::string local_cubin_;
+  std::uint64_t idle_sum_ = 0;
+  bool idle_known_ = false;  // idle_sum_ is what idle_ holds, under this sum_key_
+  CUdeviceptr idle_ = 0;     // three times the L2 cache, for settle_cache(); 0: there is no L2
+  CUdeviceptr work_ = 0;     // jobs, results, partials; `pinned_` mirrors it in host memory
   std::byte* pinned_ = nullptr;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;

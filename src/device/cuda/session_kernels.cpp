@@ -44,6 +44,14 @@ Status Session::check_resources(CUfunction function, const LaunchNumbers& launch
   KERF_CUDA(driver_, cuFuncGetAttribute, &most_threads, kFunctionMaxThreads, function);
   KERF_CUDA(driver_, cuFuncGetAttribute, &registers, kFunctionRegisters, function);
   KERF_CUDA(driver_, cuFuncGetAttribute, &own_shared, kFunctionSharedBytes, function);
+  int local = 0;
+  KERF_CUDA(driver_, cuFuncGetAttribute, &local, kFunctionLocalBytes, function);
+  if (local > static_cast<int>(kMostLocalBytes)) {
+    return fail(Errc::invalid_input,
+                fmt::format("kernel '{}' uses {} bytes of local memory a thread; {} are allowed, which can be cleared "
+                            "between calls. Use `scratch:` in the header for more",
+                            launch.kernel, local, kMostLocalBytes));
+  }
   if (threads_of(launch) > static_cast<std::uint64_t>(most_threads)) {
     return fail(Errc::invalid_input,
                 fmt::format("kernel '{}' ({} registers a thread) runs with at most {} threads a block, the "
@@ -107,6 +115,9 @@ Status Session::load_into(LoadedKernel& kernel, const std::string& cubin, const 
   }
   for (auto& numbers : launches) {
     KERF_TRY(auto launch, prepare(kernel.module, std::move(numbers), buffers + scratch.size()));
+    int local = 0;
+    KERF_CUDA(driver_, cuFuncGetAttribute, &local, kFunctionLocalBytes, launch.function);
+    kernel.local_bytes = std::max(kernel.local_bytes, static_cast<std::uint64_t>(local));
     kernel.launches.push_back(std::move(launch));
   }
   std::vector<Job> jobs;
@@ -178,9 +189,28 @@ Status Session::probe() {
   return {};
 }
 
-Status Session::scrub() {
+/// Local memory lies where the thread runs: enough threads to fill the device several times, each with at least as much
+/// of it as the candidate's, reach all that a thread of the candidate left.
+Status Session::scrub_local(std::uint64_t bytes) {
+  if (scrub_local_.empty()) {
+    CUmodule module = nullptr;
+    KERF_CUDA(driver_, cuModuleLoadData, &module, local_cubin_.data());
+    for (const auto size : kLocalScrubs) {
+      const std::string name = fmt::format("kerf_scrub_local_{}", size);
+      KERF_CUDA(driver_, cuModuleGetFunction, &scrub_local_[size], module, name.c_str());
+    }
+  }
+  const auto fitting = scrub_local_.lower_bound(bytes);
+  if (fitting == scrub_local_.end()) return fail(Errc::invalid_input, "more local memory than can be cleared");
+  std::uint64_t seed = ++scrubs_ << 32;
+  return launch_own(fitting->second, 4 * static_cast<unsigned>(multiprocessors_), 1024, {&seed});
+}
+
+Status Session::scrub(const LoadedKernel& kernel) {
+  if (kernel.local_bytes > 0) KERF_TRY_VOID(scrub_local(kernel.local_bytes));
   std::uint64_t seed = ++scrubs_ << 32, words = static_cast<std::uint64_t>(max_shared_) / 8;
-  const auto blocks = static_cast<unsigned>(multiprocessors_);  // each takes all of a multiprocessor's shared memory
+  // Each takes all of a multiprocessor's shared memory, that of its clusters' neighbours too; twice as many as fit.
+  const auto blocks = 2 * static_cast<unsigned>(multiprocessors_);
   return launch_own(scrub_, blocks, 1024, {&seed, &words}, static_cast<unsigned>(max_shared_));
 }
 
@@ -194,8 +224,18 @@ Status Session::settle_cache() {
   for (std::size_t i = 0; i < slots_.front().size(); ++i)
     (i < inputs_ ? read : written) += static_cast<double>(slots_.front()[i].bytes);
   const double modified = std::min(written, static_cast<double>(cache) * written / std::max(read + written, 1.0));
+  // What a kernel may have written there is gone: the last third here, the others by idle_is_intact().
+  KERF_CUDA(driver_, cuMemsetD8Async, idle_ + 2 * cache, 0xA5, cache, stream_);
   return enqueue_jobs(
       {{Job::sum, idle_, 0, 2 * cache, 0}, {Job::fill, idle_ + 2 * cache, 0, static_cast<std::uint64_t>(modified), 0}});
+}
+
+Result<bool> Session::idle_is_intact() {
+  if (idle_ == 0) return true;
+  KERF_TRY(const auto sums, run_jobs({{Job::sum, idle_, 0, 2 * static_cast<std::uint64_t>(l2_bytes_), 0}}));
+  if (!idle_known_) idle_sum_ = sums[0];
+  idle_known_ = true;
+  return sums[0] == idle_sum_;
 }
 
 Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint64_t>& slots) {
@@ -211,13 +251,15 @@ Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint6
     for (const auto& zone : slots_[slot]) list.push_back(zone.data());
   }
   if (driver_.cuCtxResetPersistingL2Cache) (void)driver_.cuCtxResetPersistingL2Cache();
+  if (!idle_known_) KERF_TRY_VOID(idle_is_intact().map([](bool) {}));
   // Long enough to queue the batch behind it (a launch takes the host 2 to 3 microseconds).
   constexpr std::uint64_t kPerLaunch = 3000, kBase = 10000, kMost = 3'000'000;
   std::uint64_t nanoseconds =
       std::min<std::uint64_t>(kMost, kBase + kPerLaunch * slots.size() * kernel.launches.size());
   KERF_CUDA(driver_, cuEventRecord, before_delay_, stream_);
-  KERF_TRY_VOID(scrub());
+  KERF_TRY_VOID(scrub(kernel));
   KERF_TRY_VOID(settle_cache());
+  KERF_CUDA(driver_, cuMemsetD8Async, work_, 0, kWorkBytes, stream_);
   KERF_TRY_VOID(launch_own(delay_, 1, 1, {&nanoseconds}));
   KERF_CUDA(driver_, cuEventRecord, begin_, stream_);
   for (const auto& list : buffers) KERF_TRY_VOID(enqueue(kernel, list));
@@ -231,6 +273,8 @@ Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint6
   float batch = 0, delay = 0;
   KERF_CUDA(driver_, cuEventElapsedTime, &batch, begin_, end_);
   KERF_CUDA(driver_, cuEventElapsedTime, &delay, before_delay_, begin_);
+  KERF_TRY(const bool intact, idle_is_intact());
+  if (!intact) return fail(Errc::tool_failed, "the kernel wrote into memory that is not its own");
   return RunTimes{1000.0 * static_cast<double>(batch), 1000.0 * static_cast<double>(delay)};
 }
 

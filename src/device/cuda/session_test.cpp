@@ -30,18 +30,26 @@ class SessionTest : public testing::Test {
     request.source = judge_source();
     auto made = language.compile(request);
     ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
+    request.source = judge_local_source();
+    auto local = language.compile(request);
+    ASSERT_TRUE(local && std::holds_alternative<Artifact>(*local));
     auto session = Session::create(library, 0);
     ASSERT_TRUE(session) << session.error().message;
     session_ = std::make_unique<Session>(*std::move(session));
     staging_.resize(1 << 20);
-    ok(session_->setup(std::get<Artifact>(*made).bytes, staging_.data(), staging_.size()));
+    ok(session_->setup(std::get<Artifact>(*made).bytes, std::get<Artifact>(*local).bytes, staging_.data(),
+                       staging_.size()));
     ok(session_->layout(99, 98, 1, {kCount * 4, kCount * 4}));
     upload();
     void* fake = ::dlopen(library.c_str(), RTLD_NOW);
     spoil_ = reinterpret_cast<int (*)(std::size_t)>(::dlsym(fake, "kerf_fake_spoil"));
     zeros_ = reinterpret_cast<std::size_t (*)(std::size_t)>(::dlsym(fake, "kerf_fake_zeros"));
     end_process_ = reinterpret_cast<void (*)()>(::dlsym(fake, "kerf_fake_end_process"));
+    launches_ = reinterpret_cast<int (*)(const char*)>(::dlsym(fake, "kerf_fake_launches"));
+    local_bytes_ = static_cast<int*>(::dlsym(fake, "kerf_fake_local_bytes"));
     ASSERT_TRUE(spoil_ != nullptr && zeros_ != nullptr && end_process_ != nullptr);
+    ASSERT_TRUE(launches_ != nullptr && local_bytes_ != nullptr);
+    *local_bytes_ = 0;
   }
   void TearDown() override {
     session_.reset();
@@ -82,6 +90,8 @@ class SessionTest : public testing::Test {
   std::unique_ptr<Session> session_;
   std::vector<char> staging_;
   int (*spoil_)(std::size_t) = nullptr;
+  int (*launches_)(const char*) = nullptr;
+  int* local_bytes_ = nullptr;
   std::size_t (*zeros_)(std::size_t) = nullptr;
   void (*end_process_)() = nullptr;
 };
@@ -155,6 +165,38 @@ TEST_F(SessionTest, MissingMemoryIsToldAndLeavesTheSessionUsable) {
   EXPECT_EQ(status.error().code, Errc::unavailable);
   EXPECT_NE(status.error().message.find("GiB"), std::string::npos);
   EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+}
+
+TEST_F(SessionTest, LocalMemoryIsScrubbedBeforeAKernelThatUsesSome) {
+  run_idle_kernel();
+  EXPECT_EQ(launches_("kerf_scrub_local"), 0);
+  *local_bytes_ = 100;
+  run_idle_kernel();
+  EXPECT_EQ(launches_("kerf_scrub_local_1024"), 1);
+  *local_bytes_ = 1025;
+  run_idle_kernel();
+  EXPECT_EQ(launches_("kerf_scrub_local_8192"), 1);
+}
+
+TEST_F(SessionTest, MoreLocalMemoryThanCanBeScrubbedIsRefused) {
+  FakeCudaLanguage language(KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp");
+  CompileRequest request;
+  request.source = "extern \"C\" __global__ void idle(const float* x, float* y) {}\n";
+  const auto made = language.compile(request);
+  ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
+  *local_bytes_ = static_cast<int>(kMostLocalBytes) + 1;
+  const auto loaded =
+      session_->load(1, std::get<Artifact>(*made).bytes, {}, {LaunchNumbers{"idle", {1, 1, 1}, {1, 1, 1}, 0, {0, 1}}});
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.error().message.find("local memory"), std::string::npos);
+}
+
+TEST_F(SessionTest, AKernelThatWritesIntoTheJudgesIdleMemoryIsFoundOut) {
+  run_idle_kernel();
+  ASSERT_EQ(spoil_(3 << 20), 1);  // as a kernel would that keeps something there: three times the fake's L2 cache
+  const auto times = session_->run(1, {0});
+  ASSERT_FALSE(times);
+  EXPECT_NE(times.error().message.find("not its own"), std::string::npos);
 }
 
 }  // namespace

@@ -88,11 +88,12 @@ class Server {
 
   std::string setup(Reader& in, int descriptor) {
     const auto cubin = in.view();
+    std::string local_cubin = in.text();
     const auto bytes = in.get<std::uint64_t>();
     if (!in.ok() || descriptor < 0) return malformed();
     void* staging = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (staging == MAP_FAILED) return failure({Errc::io, "cannot map the staging memory"});
-    return plain(session_.setup(cubin, staging, bytes));
+    return plain(session_.setup(cubin, std::move(local_cubin), staging, bytes));
   }
 
   std::string layout(Reader& in) {

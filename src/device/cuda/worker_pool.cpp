@@ -40,8 +40,21 @@ GpuWorker::~GpuWorker() {
   ::close(descriptor_);
 }
 
-WorkerPool::WorkerPool(CudaDeviceOptions options, std::string judge_cubin)
-    : options_(std::move(options)), judge_cubin_(std::move(judge_cubin)) {}
+WorkerPool::WorkerPool(CudaDeviceOptions options) : options_(std::move(options)) {}
+
+void WorkerPool::start_ahead(int count) {
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < count; ++i) {
+    auto worker = start();
+    if (!worker) return;  // the first take reports it
+    starting_.push_back(*std::move(worker));
+  }
+}
+
+void WorkerPool::make_room_for(const Tenant& tenant) {
+  for (Tenant* other : tenants_)
+    if (other != &tenant) other->give_way();
+}
 
 Result<std::unique_ptr<GpuWorker>> WorkerPool::start() const {
   const int descriptor = ::memfd_create("kerf-staging", MFD_CLOEXEC);
@@ -70,7 +83,8 @@ Status WorkerPool::make_ready(GpuWorker& worker) const {
   const bool usable = hello.get<bool>();
   const std::string why = hello.text();
   if (!hello.ok() || !usable) return fail(Errc::unavailable, fmt::format("the GPU worker cannot start: {}", why));
-  const auto request = worker::Writer().put(Command::setup).text(judge_cubin_).put(kStagingBytes).bytes();
+  const auto request =
+      worker::Writer().put(Command::setup).text(judge_cubin_).text(local_cubin_).put(kStagingBytes).bytes();
   KERF_TRY_VOID(worker.process().send(request, worker.descriptor()));
   KERF_TRY(const std::string answer, worker.process().receive(kStartLimit));
   worker::Reader reader(answer);

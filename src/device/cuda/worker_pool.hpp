@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "device/cuda/cuda_device.hpp"
@@ -36,12 +37,30 @@ class GpuWorker {
 /// Thread-safe.
 class WorkerPool {
  public:
-  WorkerPool(CudaDeviceOptions options, std::string judge_cubin);
+  explicit WorkerPool(CudaDeviceOptions options);
+
+  /// Starts workers whose contexts are made while the caller does something else.
+  void start_ahead(int count);
+  /// The judge's kernels (judge_source, judge_local_source); before the first take.
+  void set_judge(std::string cubin, std::string local_cubin) {
+    judge_cubin_ = std::move(cubin);
+    local_cubin_ = std::move(local_cubin);
+  }
 
   /// A worker that is ready for a layout. Starts spares in its place.
   Result<std::unique_ptr<GpuWorker>> take();
   /// A worker whose context is sound; it is emptied and kept, or ended when enough are waiting.
   void give_back(std::unique_ptr<GpuWorker> worker);
+
+  /// Those who hold device memory that they can do without. Whoever runs out of memory asks the others to give way; all
+  /// of them are used by one thread.
+  struct Tenant {
+    virtual ~Tenant() = default;
+    virtual void give_way() = 0;
+  };
+  void add(Tenant& tenant) { tenants_.push_back(&tenant); }
+  void remove(Tenant& tenant) { std::erase(tenants_, &tenant); }
+  void make_room_for(const Tenant& tenant);
 
  private:
   Result<std::unique_ptr<GpuWorker>> start() const;  ///< does not wait for it
@@ -49,7 +68,8 @@ class WorkerPool {
   void refill();
 
   CudaDeviceOptions options_;
-  std::string judge_cubin_;
+  std::string judge_cubin_, local_cubin_;
+  std::vector<Tenant*> tenants_;
   std::mutex mutex_;
   std::deque<std::unique_ptr<GpuWorker>> ready_;     // guarded by mutex_; emptied, set up
   std::deque<std::unique_ptr<GpuWorker>> starting_;  // guarded by mutex_; started, not yet greeted

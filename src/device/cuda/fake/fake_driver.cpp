@@ -41,6 +41,7 @@ std::size_t current = 0;
 sigjmp_buf recovery;
 void* function = nullptr;
 std::uint64_t arguments[16];
+std::vector<std::string> launched;
 
 void fiber_main() {
   using Word = std::uint64_t;
@@ -87,6 +88,15 @@ void kerf_fake_end_process() {
   allocations.clear();
   allocated = 0;
   sticky = 0;
+  launched.clear();
+}
+/// What every function says it uses of local memory.
+int kerf_fake_local_bytes = 0;
+/// How often kernels whose names begin so were launched.
+int kerf_fake_launches(const char* prefix) {
+  int count = 0;
+  for (const auto& name : launched) count += name.rfind(prefix, 0) == 0;
+  return count;
 }
 /// Zero bytes in allocations of this size; fresh memory has none.
 std::size_t kerf_fake_zeros(std::size_t bytes) {
@@ -235,7 +245,7 @@ int cuModuleGetFunction(void** result, void* module, const char* name) {
   return *result ? 0 : kNotFound;
 }
 int cuFuncGetAttribute(int* value, int attribute, void*) {
-  *value = attribute == 0 ? 1024 : attribute == 4 ? 32 : 0;
+  *value = attribute == 0 ? 1024 : attribute == 3 ? kerf_fake_local_bytes : attribute == 4 ? 32 : 0;
   return 0;
 }
 int cuFuncSetAttribute(void*, int, int) { return 0; }
@@ -244,6 +254,7 @@ int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
                    void*, void** parameters, void**) {
   if (sticky) return sticky;
   function = kernel;
+  if (Dl_info info; ::dladdr(kernel, &info) != 0 && info.dli_sname) launched.emplace_back(info.dli_sname);
   // How many parameters there are is not known; those beyond the list are never looked at by the kernel.
   for (int i = 0; i < 14; ++i) {
     if (!parameters[i]) break;
