@@ -81,12 +81,30 @@ BuildCache::BuildCache(std::filesystem::path folder) : folder_(std::move(folder)
 Result<CompileOutcome> BuildCache::compile(Language& language, const CompileRequest& request) {
   const std::string key = cache_key(language, request);
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return !under_way_.contains(key); });
     if (const auto found = known_.find(key); found != known_.end()) {
       ++hits_;
       return found->second;
     }
+    under_way_.insert(key);
   }
+  struct Leave {  // whatever happens, nobody waits for ever
+    BuildCache& cache;
+    const std::string& key;
+    ~Leave() {
+      {
+        const std::lock_guard lock(cache.mutex_);
+        cache.under_way_.erase(key);
+      }
+      cache.done_.notify_all();
+    }
+  } leave{*this, key};
+  return find_or_compile(language, request, key);
+}
+
+Result<CompileOutcome> BuildCache::find_or_compile(Language& language, const CompileRequest& request,
+                                                   const std::string& key) {
   const auto file = folder_.empty() ? std::filesystem::path{} : folder_ / key.substr(0, 2) / key;
   if (!file.empty()) {
     if (const auto text = read_file(file)) {
@@ -105,10 +123,7 @@ Result<CompileOutcome> BuildCache::compile(Language& language, const CompileRequ
   const std::lock_guard lock(mutex_);
   if (!written && write_error_.empty()) write_error_ = written.error().message;
   ++misses_;
-  // Somebody may have compiled the same meanwhile. An artifact beats a failure: who has seen it compile finds it again.
-  const auto [place, inserted] = known_.emplace(key, outcome);
-  if (!inserted && std::holds_alternative<Artifact>(outcome)) place->second = std::move(outcome);
-  return place->second;
+  return known_.emplace(key, std::move(outcome)).first->second;
 }
 
 int BuildCache::hits() const {

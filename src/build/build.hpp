@@ -1,9 +1,11 @@
 #pragma once
 // Candidate to artifact, cached by content in memory and on disk.
 
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "base/result.hpp"
@@ -13,7 +15,7 @@
 namespace kerf {
 
 /// Remembers compile outcomes (failures too) under a key of language, version, architecture, constants and source.
-/// Thread-safe; the same request made twice at once may compile twice, with one result kept.
+/// Thread-safe; a request that is being compiled for somebody else waits for that.
 class BuildCache {
  public:
   /// `folder` empty: in memory only.
@@ -28,8 +30,12 @@ class BuildCache {
   std::string write_error() const;
 
  private:
+  Result<CompileOutcome> find_or_compile(Language& language, const CompileRequest& request, const std::string& key);
+
   std::filesystem::path folder_;
   mutable std::mutex mutex_;
+  std::condition_variable done_;                 // something left under_way_
+  std::set<std::string> under_way_;              // guarded by mutex_; keys being looked up or compiled
   std::map<std::string, CompileOutcome> known_;  // guarded by mutex_
   int hits_ = 0, misses_ = 0;                    // guarded by mutex_
   std::string write_error_;                      // guarded by mutex_

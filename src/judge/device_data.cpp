@@ -9,7 +9,7 @@
 namespace kerf {
 namespace {
 
-constexpr std::int64_t kHostElements = std::int64_t{1} << 23;  ///< of one tensor
+constexpr std::int64_t kHostElements = std::int64_t{1} << 19;  ///< of one tensor
 constexpr double kHostFlops = 2e10;
 
 /// Outputs y and y!bound under names that a launch line can carry.
@@ -54,10 +54,9 @@ bool too_large_for_the_host(const Task& task, const ShapeSet& shape) {
   return cost && cost->fma_flops > kHostFlops;
 }
 
-Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const ShapeSet& shape, Target& target,
-                                                     BuildCache& builds, Bench& bench) {
-  auto* const oracle = dynamic_cast<DeviceOracle*>(&bench);
-  if (oracle == nullptr || !task.graph || !too_large_for_the_host(task, shape)) return std::unique_ptr<DeviceData>();
+Result<DeviceData::Compiled> DeviceData::compile(const Task& task, const ShapeSet& shape, Target& target,
+                                                 BuildCache& builds) {
+  if (!task.graph || target.device->facts().runs_on_host || !too_large_for_the_host(task, shape)) return Compiled{};
   std::vector<Bindings> shape_sets;
   for (const ShapeSet& set : task.shapes) shape_sets.push_back(set.symbols);
   KERF_TRY(ir::Graph bounded,
@@ -66,16 +65,26 @@ Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const Sha
   options.compute = DType::f64;
   options.outputs_in_compute_type = true;
   options.kernel_prefix = "oracle";
+  options.shape = &shape.symbols;
   KERF_TRY(const std::string source,
            codegen::generate_naive(ir::simplify(renamed(std::move(bounded))), target.language->dialect(), options));
-  KERF_TRY(const Candidate candidate, parse_candidate("oracle", source));
-  KERF_TRY(CompileOutcome built,
-           builds.compile(*target.language, make_request(candidate, shape.symbols, target.device->facts().arch)));
-  if (const auto* failed = std::get_if<CompileFailed>(&built))
+  Compiled compiled;
+  KERF_TRY(compiled.candidate, parse_candidate("oracle", source));
+  KERF_TRY(compiled.outcome, builds.compile(*target.language, make_request(compiled.candidate, shape.symbols,
+                                                                           target.device->facts().arch)));
+  return compiled;
+}
+
+Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const ShapeSet& shape, Target& target,
+                                                     BuildCache& builds, Bench& bench) {
+  auto* const oracle = dynamic_cast<DeviceOracle*>(&bench);
+  if (oracle == nullptr || !task.graph || !too_large_for_the_host(task, shape)) return std::unique_ptr<DeviceData>();
+  KERF_TRY(Compiled compiled, compile(task, shape, target, builds));
+  if (const auto* failed = std::get_if<CompileFailed>(&compiled.outcome))
     return fail(Errc::tool_failed, "the generated oracle does not compile (a fault in Kerf):\n" + failed->log);
   auto impl = std::make_unique<Impl>(Impl{task, shape, *oracle, {}, oracle::nan_is_free(*task.graph)});
-  impl->recipe.oracle = std::get<Artifact>(std::move(built));
-  impl->recipe.plan = restored(candidate.plan, task);
+  impl->recipe.oracle = std::get<Artifact>(std::move(compiled.outcome));
+  impl->recipe.plan = restored(compiled.candidate.plan, task);
   impl->recipe.constants = shape.symbols;
   return std::unique_ptr<DeviceData>(new DeviceData(std::move(impl)));
 }

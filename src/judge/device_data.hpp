@@ -21,6 +21,14 @@ class DeviceData {
                                                   BuildCache& builds, Bench& bench);
   ~DeviceData();
 
+  /// The compiled oracle, or the compiler's words; from the build cache when it can be. Of shapes that are small enough
+  /// for the host, nothing is compiled and the text is empty.
+  struct Compiled {
+    Candidate candidate;
+    CompileOutcome outcome;
+  };
+  static Result<Compiled> compile(const Task& task, const ShapeSet& shape, Target& target, BuildCache& builds);
+
   Result<oracle::DataSet> make(oracle::Family family, std::uint64_t seed);
 
  private:

@@ -71,12 +71,26 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   return judge;
 }
 
+ShapeContext::Inputs Judge::inputs_of(std::size_t shape) const {
+  return {task_,         shapes_[shape],           tools_.target,     *reference_,  tools_.builds,
+          options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock};
+}
+
+std::vector<std::jthread> Judge::compile_ahead(const Candidate& candidate, const Bindings& tunables) {
+  std::vector<std::jthread> threads;
+  if (!tools_.compile_ahead || compiled_ahead_) return threads;
+  compiled_ahead_ = true;
+  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+    threads.emplace_back([this, shape] { ShapeContext::compile_ahead(inputs_of(shape)); });
+    threads.emplace_back([this, shape, &candidate, &tunables] { (void)build(candidate, tunables, shape); });
+  }
+  return threads;
+}
+
 Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
   if (!contexts_[shape]) {
     if (shape > 0) observer.on_note("preparing data and baselines for shape '" + shapes_[shape].name + "'");
-    const ShapeContext::Inputs inputs{
-        task_,         shapes_[shape],           tools_.target,     *reference_,  tools_.builds,
-        options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock};
+    const ShapeContext::Inputs inputs = inputs_of(shape);
     Families found;
     const std::unique_lock quiet(quiet_);  // the naive kernel is timed here
     KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &families_, found));
@@ -156,6 +170,8 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
 
   Trial trial = make_trial(candidate, tunables, observer);
   prepared_.clear();
+  std::vector<std::jthread> ahead;
+  if (!check_parse(trial)) ahead = compile_ahead(candidate, tunables);
   KERF_TRY(Stop end, run_tiers(trial, all_tiers(trial), &evaluation.tiers));
   evaluation.preparation = std::move(prepared_);
   if (!end) combine_speedups(trial.measurement);

@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -37,6 +38,7 @@ struct JudgeTools {
   BuildCache& builds;
   Clock& clock;
   std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free when it is needed
+  bool compile_ahead = false;   ///< of all shapes side by side, where compilers do not disturb the device
 };
 
 /// What a short look at a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest
@@ -152,7 +154,7 @@ class Judge {
   /// `reload_failed` is set when the candidate fails while it is timed and loaded again.
   Result<std::variant<TimedKernel, Outcome>> ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed);
   Status add_baselines(std::vector<TimedKernel>& kernels, std::size_t shape);
-  const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline) const;
+  const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline, double candidate_us) const;
   Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
   Stop judge_measured(const ShapeMeasurement& measured, const TimingResult& timing, const ShapeSet& shape) const;
 
@@ -161,6 +163,9 @@ class Judge {
 
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
+  ShapeContext::Inputs inputs_of(std::size_t shape) const;
+  /// Starts compiling what the first evaluation needs for every shape; the threads are joined where they end up.
+  std::vector<std::jthread> compile_ahead(const Candidate& candidate, const Bindings& tunables);
   /// Milliseconds that data sets of all shapes took to make again, and how many there were.
   DeviceOracle::Spent spent_on_data() const;
   /// Once: the build cache cannot be written, and why.
@@ -180,6 +185,8 @@ class Judge {
   bool cache_trouble_noted_ = false;
   std::vector<TierTime> prepared_;  // parts of the preparation since the evaluation under way began
   References references_;
+  References timed_once_;  // baselines that were hopelessly slower than a candidate
+  bool compiled_ahead_ = false;
   std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
   int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise
   int comparisons_ = 0;

@@ -251,6 +251,40 @@ TEST_F(JudgeTest, ASlowBaselineWithAReferenceTimeIsNotTimedAgain) {
   EXPECT_EQ(calls(), before);
 }
 
+TEST_F(JudgeTest, ABaselineTwentyTimesAsSlowIsTimedOnceForAllCandidates) {
+  us_["naive"] = 500;
+  Judge& judge = this->judge();
+  const auto timed = [&] {
+    int sum = 0;
+    for (const FakeBench* bench : device_->benches)
+      for (const auto& kernel : bench->kernels) sum += kernel.us == 500 ? kernel.calls : 0;
+    return sum;
+  };
+  const auto first = evaluate(judge, candidate("fine")).outcome;
+  const int before = timed();
+  const auto second = evaluate(judge, candidate("fine, too")).outcome;
+  EXPECT_EQ(timed(), before);
+  for (const Outcome& outcome : {first, second}) {
+    ASSERT_TRUE(std::holds_alternative<Measurement>(outcome));
+    EXPECT_DOUBLE_EQ(std::get<Measurement>(outcome).speedup.ratio, 50);
+    EXPECT_EQ(std::get<Measurement>(outcome).shapes[0].baselines.at("naive").samples, 1);
+  }
+  us_["slow"] = 40;  // near enough to be compared in turn
+  const auto third = evaluate(judge, candidate("slow")).outcome;
+  EXPECT_GT(std::get<Measurement>(third).shapes[0].baselines.at("naive").samples, 1);
+}
+
+TEST_F(JudgeTest, CompilingAheadCompilesNothingTwice) {
+  ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(judge(), candidate("fine")).outcome));
+  const int compiles = language_->compiles();
+  BuildCache fresh{std::filesystem::path{}};
+  JudgeTools ahead{target_, nullptr, fresh, clock_, 0, true};
+  auto opened = Judge::open(task_, ahead, {}, observer_);
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(**opened, candidate("fine")).outcome));
+  EXPECT_EQ(language_->compiles(), 2 * compiles);
+}
+
 TEST_F(JudgeTest, PrefetchLeavesNothingToCompile) {
   Judge& judge = this->judge();
   ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(judge, candidate("fine")).outcome));

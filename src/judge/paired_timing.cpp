@@ -58,6 +58,7 @@ Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Tria
   }
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(*context);
+  options.flush = context->needs_flush();
   options.min_rounds = std::min(std::max(options.min_rounds, kFewestRounds), options.max_rounds);
   options.min_baseline_rounds = options.max_rounds;  // both in every round
   std::vector<const oracle::DataSet*> data;

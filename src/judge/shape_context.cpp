@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -65,6 +66,7 @@ int timed_sets(const ShapeContext::Inputs& inputs) {
       if (const auto count = element_count(tensor.shape).evaluate(inputs.shape.symbols))
         elements += static_cast<double>(*count);
   if (elements < 1 << 18) return std::max(inputs.timed_data_sets, 12);
+  if (elements > 1 << 26) return inputs.timed_data_sets;  // each takes room on the device, or time to make it again
   return std::max(inputs.timed_data_sets, elements < 1 << 21 ? 6 : 4);
 }
 
@@ -133,6 +135,15 @@ auto ShapeContext::part(const Inputs& inputs, const char* name, const Work& work
   return done;
 }
 
+void ShapeContext::compile_ahead(const Inputs& inputs) {
+  ShapeContext unused(inputs.shape);
+  std::thread oracle([&inputs] {
+    (void)DeviceData::compile(inputs.task, inputs.shape, inputs.target, inputs.builds);  // prepare() reports errors
+  });
+  (void)unused.add_baselines(inputs);
+  oracle.join();
+}
+
 Status ShapeContext::prepare_parts(const Inputs& inputs, const Families* families, Families& found) {
   KERF_TRY_VOID(part(inputs, "buffers", [&] { return open_bench(inputs); }));
   KERF_TRY_VOID(part(inputs, "compiling baselines", [&] { return add_baselines(inputs); }));
@@ -156,6 +167,7 @@ Status ShapeContext::open_bench(const Inputs& inputs) {
     if (buffer.role == BufferRole::output) outputs_.push_back(buffer);
   slots_ = slots_for(bytes, inputs.target.device->facts());
   layout.slots = slots_;
+  needs_flush_ = bytes < 3 * inputs.target.device->facts().cache_bytes || inputs.target.device->facts().runs_on_host;
   KERF_TRY_VOID(check_memory(inputs.shape, need_of(inputs, slots_), memory_of(inputs)));
   KERF_TRY(bench_, inputs.target.device->open(layout));
   return {};

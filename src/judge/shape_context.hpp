@@ -47,6 +47,9 @@ class ShapeContext {
     Clock* clock = nullptr;       ///< null: costs() stays empty
   };
 
+  /// Compiles what `prepare` will ask the build cache for; thread-safe.
+  static void compile_ahead(const Inputs& inputs);
+
   /// With `families` null the context finds out which are usable and checks all of them (the smallest shape does this);
   /// otherwise it uses a subset that suits large tensors.
   static Result<std::unique_ptr<ShapeContext>> prepare(const Inputs& inputs, const Families* families, Families& found);
@@ -54,6 +57,8 @@ class ShapeContext {
   const ShapeSet& shape() const { return shape_; }
   Bench& bench() { return *bench_; }
   int slots() const { return slots_; }
+  /// Whether the caches hold so much of a slot that others must be staged to push it out.
+  bool needs_flush() const { return needs_flush_; }
   const std::vector<BufferSpec>& outputs() const { return outputs_; }
   const std::vector<std::string>& notes() const { return notes_; }
   /// What the preparation cost, by part, in the order of the work.
@@ -90,6 +95,7 @@ class ShapeContext {
   ShapeSet shape_;
   std::unique_ptr<Bench> bench_;
   int slots_ = 1;
+  bool needs_flush_ = true;
   std::vector<BufferSpec> outputs_;
   std::unique_ptr<DeviceData> device_data_;         // set for shapes whose data is made on the device
   std::vector<std::unique_ptr<CheckedData>> data_;  // checked sets; the first `timed_count_` normal ones are timed

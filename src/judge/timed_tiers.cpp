@@ -42,7 +42,7 @@ Status Judge::add_baselines(std::vector<TimedKernel>& kernels, std::size_t shape
   ShapeContext& context = *contexts_[shape];
   KERF_TRY(const auto baselines, context.baselines());
   for (LoadedBaseline* baseline : baselines) {
-    if (reference_for(shape, baseline->name) != nullptr) continue;
+    if (reference_for(shape, baseline->name, kernels[0].estimate_us) != nullptr) continue;
     kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
     if (kernels[0].reload) kernels.back().reload = [&context, baseline] { return context.reload(*baseline); };
   }
@@ -58,6 +58,7 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   MeasureOptions options = options_.measure;
   options.call_limit = call_limit(context);
   options.warm_up = pace.warm_up;
+  options.flush = context.needs_flush();
   if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
   if (pace.baselines) KERF_TRY_VOID(add_baselines(kernels, shape));
 
@@ -91,6 +92,9 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
 
   KERF_TRY(ShapeMeasurement measured, summarise(timing, shape, rng.fork("bootstrap")));
   trial.coarse_us[shape] = measured.time.median;
+  for (const auto& [name, time] : measured.baselines)
+    if (time.samples > 0 && time.median > kHopelesslySlower * measured.time.median)
+      timed_once_[measured.shape].emplace(name, time);
   if (Stop stop = judge_measured(measured, timing, shapes_[shape])) return stop;
   trial.detail +=
       fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
@@ -101,7 +105,11 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   return Stop{};
 }
 
-const TimeEstimate* Judge::reference_for(std::size_t shape, const std::string& baseline) const {
+const TimeEstimate* Judge::reference_for(std::size_t shape, const std::string& baseline, double candidate_us) const {
+  if (const auto once = timed_once_.find(shapes_[shape].name); once != timed_once_.end())
+    if (const auto time = once->second.find(baseline);
+        time != once->second.end() && candidate_us > 0 && time->second.median > kHopelesslySlower * candidate_us)
+      return &time->second;
   const auto known = references_.find(shapes_[shape].name);
   if (known == references_.end()) return nullptr;
   const auto time = known->second.find(baseline);
@@ -116,17 +124,28 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
   measured.shape = shapes_[shape].name;
   measured.weight = shapes_[shape].weight;
   measured.time = estimate(timing.kernels[0].us);
+  // With one sample, or times from before, a ratio carries the noise of the candidate only.
+  const auto refer = [&](const std::string& name, const TimeEstimate& time) {
+    measured.baselines[name] = time;
+    if (measured.time.low > 0)
+      measured.speedups[name] = {name, time.median / measured.time.median, time.median / measured.time.high,
+                                 time.median / measured.time.low};
+  };
   for (std::size_t k = 1; k < timing.kernels.size(); ++k) {
-    measured.baselines[timing.kernels[k].name] = estimate(timing.kernels[k].us);
-    measured.speedups[timing.kernels[k].name] = speedup_of(timing.kernels[0], timing.kernels[k], rng);
+    const TimeEstimate time = estimate(timing.kernels[k].us);
+    measured.baselines[timing.kernels[k].name] = time;
+    if (time.samples == 1)
+      refer(timing.kernels[k].name, time);
+    else
+      measured.speedups[timing.kernels[k].name] = speedup_of(timing.kernels[0], timing.kernels[k], rng);
   }
-  if (const auto known = references_.find(measured.shape); known != references_.end())
-    for (const auto& [name, time] : known->second)
-      if (reference_for(shape, name) != nullptr && measured.time.low > 0) {
-        measured.baselines[name] = time;
-        measured.speedups[name] = {name, time.median / measured.time.median, time.median / measured.time.high,
-                                   time.median / measured.time.low};
-      }
+  for (const References* known : {&references_, &timed_once_}) {
+    const auto found = known->find(measured.shape);
+    if (found == known->end()) continue;
+    for (const auto& [name, time] : found->second)
+      if (!measured.baselines.contains(name) && reference_for(shape, name, measured.time.median) != nullptr)
+        refer(name, time);
+  }
   if (peaks_ && task_.graph) {
     KERF_TRY(const ir::Cost cost, ir::cost(*task_.graph, shapes_[shape].symbols));
     measured.speed_of_light = floor_of(cost, *peaks_, task_.precision);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -107,10 +108,12 @@ class Rounds {
     const double all = std::accumulate(spent_us_.begin(), spent_us_.end(), 0.0);
     for (std::size_t k = 1; k < kernels_.size(); ++k) {
       const auto samples = static_cast<int>(present(result_.kernels[k].us).size());
-      // A very slow baseline is content with two samples.
+      // A very slow baseline is content with two samples, a hopelessly slow one with one.
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
-      const bool needed =
-          counted && samples < (affordable ? options_.min_baseline_rounds : std::min(2, options_.min_baseline_rounds));
+      const bool hopeless = estimate_us_[0] > 0 && estimate_us_[k] > kHopelesslySlower * estimate_us_[0];
+      if (hopeless && samples > 0) continue;
+      const int enough = hopeless ? 1 : affordable ? options_.min_baseline_rounds : 2;
+      const bool needed = counted && samples < std::min(enough, options_.min_baseline_rounds);
       // All baselines together have the share, however many there are.
       const double share = options_.baseline_share / static_cast<double>(kernels_.size() - 1);
       if (needed || spent_us_[k] <= share * all) order.push_back(k);
@@ -123,6 +126,10 @@ class Rounds {
     std::vector<int> free(static_cast<std::size_t>(slots_));
     std::iota(free.begin(), free.end(), 0);
     shuffle(free, rng_);
+    // Without flushing the slots of the round before come first, so that they are staged again: no kernel may find the
+    // results of another one for data that it is shown later.
+    if (!options_.flush)
+      std::stable_partition(free.begin(), free.end(), [&](int slot) { return !left_.contains(slot); });
     std::vector<std::vector<int>> plan(kernels_.size());
     for (const std::size_t k : order) {
       for (int i = 0; i < batch_[k] && !free.empty(); ++i) {
@@ -149,6 +156,11 @@ class Rounds {
         shuffle(unseen_[k], rng_);
       }
       for (const int slot : plan[k]) {
+        // Two kernels of a round work on different data, as far as there is enough.
+        const auto other = std::find_if(unseen_[k].rbegin(), unseen_[k].rend(), [&](const oracle::DataSet* data) {
+          return std::find(chosen_.begin(), chosen_.end(), data) == chosen_.end();
+        });
+        if (other != unseen_[k].rend()) std::swap(*other, unseen_[k].back());
         chosen_[static_cast<std::size_t>(slot)] = unseen_[k].back();
         unseen_[k].pop_back();
       }
@@ -163,12 +175,16 @@ class Rounds {
     for (int s = 0; s < slots_; ++s)
       if (std::find(used.begin(), used.end(), s) == used.end()) rest.push_back(s);
     staged_.resize(static_cast<std::size_t>(slots_), nullptr);
+    if (!options_.flush) std::erase_if(rest, [&](int slot) { return !left_.contains(slot); });
+    left_ = {used.begin(), used.end()};
     for (const auto* group : {&used, &rest}) {
       for (const int slot : *group) {
-        // The rest only flushes the caches; no kernel runs on it.
-        const auto any = static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(data_.size()) - 1));
+        // The rest only flushes the caches; no kernel runs on it. It gets data that is at hand: data sets that are not
+        // in use may have to be made again.
+        const auto any = static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(used.size()) - 1));
         const auto at = static_cast<std::size_t>(slot);
-        const oracle::DataSet* data = chosen_[at] != nullptr ? chosen_[at] : data_[any];
+        const oracle::DataSet* data =
+            chosen_[at] != nullptr ? chosen_[at] : chosen_[static_cast<std::size_t>(used[any])];
         const Poison poison = rng_.chance(0.5) ? Poison::a : Poison::b;
         KERF_TRY_VOID(bench_.stage(slot, *data, poison));
         staged_[at] = data;
@@ -199,6 +215,7 @@ class Rounds {
   std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
   std::vector<const oracle::DataSet*> chosen_;               // per slot, for this round; null: not run
   std::vector<const oracle::DataSet*> staged_;               // per slot
+  std::set<int> left_;                                       // slots with results of the round before
   TimingResult result_;
 };
 
@@ -226,9 +243,9 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
 std::string key_text(const MeasureOptions& options) {
   // A structured binding: a new member does not compile until it is written down here.
   const auto& [min_rounds, max_rounds, target_noise, time_limit, min_batch, call_limit, baseline_share,
-               min_baseline_rounds, warm_up] = options;
-  return fmt::format("{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
-                     min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, warm_up);
+               min_baseline_rounds, warm_up, flush] = options;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
+                     min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, warm_up, flush);
 }
 
 TimeEstimate estimate(const std::vector<double>& us) {

@@ -27,7 +27,11 @@ struct MeasureOptions {
                                 ///< the time (all baselines together)
   int min_baseline_rounds = 5;
   bool warm_up = true;  ///< one uncounted round first
+  bool flush = true;    ///< slots that are not run are staged too; needless where one slot is larger than the caches
 };
+
+/// A baseline that takes this many times as long as the candidate is timed once: nobody needs its ratio to a percent.
+inline constexpr double kHopelesslySlower = 20;
 
 /// Every option with its value, one text: part of the keys under which measurements are kept.
 std::string key_text(const MeasureOptions& options);

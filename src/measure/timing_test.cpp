@@ -85,7 +85,7 @@ TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
 }
 
 TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
-  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 1e5, std::nullopt, 0}};
+  bench_.kernels = {{nullptr, 1e4, std::nullopt, 0}, {nullptr, 1e5, std::nullopt, 0}};
   MeasureOptions options;
   options.target_noise = -1;  // never precise enough: all rounds run
   options.max_rounds = 30;
@@ -106,12 +106,32 @@ TEST_F(TimingTest, SeveralBaselinesShareTheTimeThatOneWouldHave) {
 }
 
 TEST_F(TimingTest, AVerySlowBaselineIsContentWithTwoSamples) {
-  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 5e6, std::nullopt, 0}};
+  bench_.kernels = {{nullptr, 5e5, std::nullopt, 0}, {nullptr, 5e6, std::nullopt, 0}};
   MeasureOptions options;
   options.target_noise = -1;
   options.max_rounds = 10;
   const TimingResult result = measure(options);
   EXPECT_EQ(estimate(result.kernels[1].us).samples, 2);
+}
+
+TEST_F(TimingTest, ABaselineThatTakesTwentyTimesTheCandidateIsTimedOnce) {
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}, {nullptr, 210, std::nullopt, 0}};
+  MeasureOptions options;
+  options.target_noise = -1;
+  options.max_rounds = 10;
+  EXPECT_EQ(estimate(measure(options).kernels[1].us).samples, 1);
+  bench_.kernels[1].us = 190;
+  EXPECT_EQ(estimate(measure(options).kernels[1].us).samples, options.min_baseline_rounds);
+}
+
+TEST_F(TimingTest, WithoutFlushingOnlySlotsThatAreRunAreStaged) {
+  bench_.kernels = {{nullptr, 1e6, std::nullopt, 0}};
+  MeasureOptions options;
+  options.flush = false;
+  options.warm_up = false;
+  options.min_rounds = options.max_rounds = 3;
+  (void)measure(options, 1);
+  EXPECT_EQ(bench_.staged, bench_.ran);
 }
 
 TEST_F(TimingTest, AKernelIsReloadedBeforeItWouldSeeADataSetAgain) {
@@ -155,6 +175,7 @@ TEST(MeasureOptions, EveryOptionIsPartOfTheKey) {
   add([](MeasureOptions& o) { o.baseline_share /= 2; });
   add([](MeasureOptions& o) { ++o.min_baseline_rounds; });
   add([](MeasureOptions& o) { o.warm_up = !o.warm_up; });
+  add([](MeasureOptions& o) { o.flush = !o.flush; });
 }
 
 TEST(Slots, ExceedTheCacheThreefoldWithinMemory) {

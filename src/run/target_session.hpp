@@ -30,7 +30,9 @@ class TargetSession {
   Target& target() { return target_; }
   const DeviceFacts& facts() const { return target_.device->facts(); }
   Clock& clock() { return clock_; }
-  JudgeTools tools() { return {target_, cpp_ ? &*cpp_ : &target_, builds_, clock_}; }
+  JudgeTools tools() {
+    return {target_, cpp_ ? &*cpp_ : &target_, builds_, clock_, 0, !target_.device->facts().runs_on_host};
+  }
 
  private:
   TargetSession(Target target, std::optional<Target> cpp, const std::filesystem::path& builds)
