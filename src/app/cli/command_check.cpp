@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "ir/analysis/cost.hpp"
 #include "measure/peaks.hpp"
@@ -151,7 +152,7 @@ std::string shapes_table(const std::vector<ShapeFacts>& shapes, const Style& sty
 void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admission& admission, Console& console) {
   const Style& style = console.out_style;
   auto& out = console.out;
-  out << paint(task.name, Colour::bold, style) << "  " << printable(task.description) << "\n";
+  out << paint(task.name, Colour::bold, style) << "  " << one_line(task.description) << "\n";
   out << fmt::format("  inputs     {}\n  outputs    {}\n  precision  {}\n  id         {}\n\n",
                      tensors_text(task.inputs), tensors_text(task.outputs), precision_name(task.precision),
                      task.id.substr(0, 16));

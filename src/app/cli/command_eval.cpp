@@ -8,6 +8,7 @@
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/hash.hpp"
+#include "base/one_line.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "judge/judge.hpp"
@@ -39,7 +40,7 @@ class Progress final : public Observer {
   void announce(const std::string& candidate) {
     if (candidate == current_) return;
     current_ = candidate;
-    console_.err << paint(printable(candidate), Colour::bold, console_.err_style) << " on " << target_ << std::endl;
+    console_.err << paint(one_line(candidate), Colour::bold, console_.err_style) << " on " << target_ << std::endl;
   }
 
  private:
@@ -139,7 +140,7 @@ void show(const Evaluation& evaluation, const Session& session) {
 Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& session) {
   KERF_TRY(const auto opened, TargetSession::open(session.task, name, session.options.device, session.context,
                                                   session.options.no_cache ? Builds::fresh : Builds::kept));
-  Progress progress(session.console, fmt::format("{} ({})", name, printable(opened->facts().name)));
+  Progress progress(session.console, fmt::format("{} ({})", name, one_line(opened->facts().name)));
   NullObserver silent;
   Observer& observer = session.options.json ? static_cast<Observer&>(silent) : progress;
   KERF_TRY(const auto judge, Judge::open(session.task, opened->tools(), session.judge_options, observer));
@@ -175,7 +176,7 @@ void show_all(const std::vector<Job>& jobs, Console& console) {
   }
   if (!notes.empty()) console.out << "\n";
   for (const auto& note : notes)
-    console.out << paint("note: " + printable(note), Colour::dim, console.out_style) << "\n";
+    console.out << paint("note: " + one_line(note), Colour::dim, console.out_style) << "\n";
   console.out << std::flush;
 }
 
@@ -183,13 +184,13 @@ void show_all(const std::vector<Job>& jobs, Console& console) {
 Status check_strict(const std::vector<Job>& jobs, const EvalOptions& options) {
   std::vector<std::string> complaints;
   for (const Job& job : jobs) {
-    const std::string name = printable(job.candidate.name);
+    const std::string name = one_line(job.candidate.name);
     const auto* measurement = std::get_if<Measurement>(&job.result->outcome);
     if (measurement == nullptr) {
       complaints.push_back(fmt::format("{} does not pass ({})", name, outcome_words(job.result->outcome)));
     } else if (options.at_least > 0 && !(measurement->speedup.low >= options.at_least)) {
       complaints.push_back(fmt::format("{} is {} over {}, not at least {}x beyond the noise", name,
-                                       format_speedup(measurement->speedup), printable(measurement->speedup.vs),
+                                       format_speedup(measurement->speedup), one_line(measurement->speedup.vs),
                                        options.at_least));
     }
   }

@@ -9,6 +9,7 @@
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "export/export.hpp"
 #include "export/proof/shape_winners.hpp"
@@ -205,7 +206,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   KERF_TRY_VOID(write_files(files, out, console));
   if (!material.warning.empty()) console.err << paint(material.warning, Colour::yellow, console.err_style) << "\n";
   for (const auto& [shape, tunables] : material.by_shape)
-    console.err << fmt::format("shape '{}' has tuned values of its own\n", printable(shape));
+    console.err << fmt::format("shape '{}' has tuned values of its own\n", one_line(shape));
   console.err << paint("next: " + next_words(*format, *exporter, out.string(), exporting::function_name(winner)),
                        Colour::dim, console.err_style)
               << "\n"

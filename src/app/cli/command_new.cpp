@@ -5,6 +5,7 @@
 
 #include "app/cli/commands.hpp"
 #include "base/file.hpp"
+#include "base/one_line.hpp"
 #include "task/task.hpp"
 
 namespace kerf::cli {
@@ -52,7 +53,7 @@ Status new_task(const NewOptions& options, const Environment&, Console& console)
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   if (name.empty() || !std::all_of(name.begin(), name.end(), fits))
     return fail(Errc::invalid_input,
-                fmt::format("'{}' cannot be a task's name: use letters, digits, _ and -", printable(name)));
+                fmt::format("'{}' cannot be a task's name: use letters, digits, _ and -", one_line(name)));
   std::error_code error;
   if (fs::exists(file, error))
     return fail(Errc::invalid_input, fmt::format("{} exists; choose another name", file.string()));

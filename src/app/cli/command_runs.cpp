@@ -6,6 +6,7 @@
 
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
+#include "base/one_line.hpp"
 #include "run/list_runs.hpp"
 #include "run/standing.hpp"
 
@@ -40,7 +41,7 @@ Json to_json(const RunEntry& entry) {
 Cell best_cell(const RunEntry& entry) {
   if (!entry.best) return {"-", Colour::dim};
   const bool faster = standing_of(*entry.best) == Standing::faster;
-  return {fmt::format("{} vs {}", format_speedup(*entry.best), printable(entry.best->vs)),
+  return {fmt::format("{} vs {}", format_speedup(*entry.best), one_line(entry.best->vs)),
           faster ? Colour::green : Colour::yellow};
 }
 
@@ -61,9 +62,9 @@ Status runs(const RunsOptions& options, const Environment&, Console& console) {
   }
   std::vector<std::vector<Cell>> rows{{{"run"}, {"task"}, {"target"}, {"best"}, {"last change"}, {"state"}}};
   for (const RunEntry& entry : list)
-    rows.push_back({{printable(entry.folder.filename().string()), Colour::bold},
-                    {printable(entry.task)},
-                    {printable(entry.target)},
+    rows.push_back({{one_line(entry.folder.filename().string()), Colour::bold},
+                    {one_line(entry.task)},
+                    {one_line(entry.target)},
                     best_cell(entry),
                     {time_text(entry.changed_ms)},
                     {run_state_name(entry.state), entry.state == RunState::damaged ? Colour::red : Colour::none}});

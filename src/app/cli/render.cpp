@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 
 namespace kerf::cli {
@@ -34,7 +35,7 @@ Cell speedup_cell(const Speedup* speedup) {
   if (speedup == nullptr || speedup->ratio == 0) return {"-"};
   const Colour colour = speedup->low > 1 ? Colour::green : speedup->high < 1 ? Colour::red : Colour::yellow;
   return {fmt::format("{}{} vs {}", format_ratio(speedup->ratio), interval(speedup->low, speedup->high, format_ratio),
-                      printable(speedup->vs)),
+                      one_line(speedup->vs)),
           colour};
 }
 
@@ -53,12 +54,12 @@ Cell light_cell(const std::optional<SpeedOfLight>& light) {
 }
 
 void add_measured(std::vector<std::vector<Cell>>& rows, const Evaluation& evaluation, const Measurement& measurement) {
-  Cell name{printable(evaluation.candidate), Colour::bold};
+  Cell name{one_line(evaluation.candidate), Colour::bold};
   Cell outcome{evaluation.from_cache ? "measured (cached)" : "measured", Colour::green};
   for (const auto& shape : measurement.shapes) {
     rows.push_back({name,
                     outcome,
-                    {printable(shape.shape)},
+                    {one_line(shape.shape)},
                     {format_us(shape.time.median) + interval(shape.time.low, shape.time.high, format_us)},
                     speedup_cell(speedup_of_shape(shape, measurement.speedup.vs)),
                     light_cell(shape.speed_of_light)});
@@ -75,8 +76,8 @@ constexpr double kNearMiss = 20;
 
 std::string evidence_text(const WrongEvidence& evidence) {
   std::string text =
-      fmt::format("  output {}, shape {}, data {}: {} of {} elements are wrong\n", printable(evidence.output),
-                  printable(evidence.shape), printable(evidence.distribution), evidence.wrong, evidence.total);
+      fmt::format("  output {}, shape {}, data {}: {} of {} elements are wrong\n", one_line(evidence.output),
+                  one_line(evidence.shape), one_line(evidence.distribution), evidence.wrong, evidence.total);
   text += fmt::format("  worst at {}: expected {}, got {}, tolerance {}\n", index_text(evidence.worst_index),
                       format_number(evidence.expected, 9), format_number(evidence.actual, 9),
                       format_number(evidence.tolerance, 3));
@@ -128,16 +129,16 @@ std::string printable(std::string_view text) {
 }
 
 std::string fit(std::string_view text, std::size_t columns) {
-  std::string one_line(text);
-  std::replace(one_line.begin(), one_line.end(), '\t', ' ');
-  if (width_of(one_line) <= columns) return one_line;
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  if (width_of(line) <= columns) return line;
   const std::string_view dots = std::string_view("...").substr(0, columns);
   std::size_t width = 0, end = 0;
-  for (; end < one_line.size(); ++end) {
-    const bool begins = (static_cast<unsigned char>(one_line[end]) & 0xC0) != 0x80;
+  for (; end < line.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(line[end]) & 0xC0) != 0x80;
     if (begins && width++ == columns - dots.size()) break;
   }
-  return one_line.substr(0, end) + std::string(dots);
+  return line.substr(0, end) + std::string(dots);
 }
 
 std::string format_us(double us) {
@@ -162,8 +163,11 @@ std::string format_flops(double flops) {
 
 std::string format_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
 
-std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style) {
+std::string table(const std::vector<std::vector<Cell>>& given, const Style& style) {
   std::vector<std::size_t> widths;
+  auto rows = given;
+  for (auto& row : rows)
+    for (auto& cell : row) cell.text = one_line(cell.text);
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
@@ -187,7 +191,7 @@ std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style
 
 std::string tier_line(const TierEvent& event, const Style& style) {
   const std::string mark = style.unicode ? (event.ok ? "\u2713 " : "\u2717 ") : (event.ok ? "ok  " : "NO  ");
-  std::string detail = printable(event.detail);
+  std::string detail = one_line(event.detail);
   if (!event.ok) std::replace(detail.begin(), detail.end(), '_', ' ');  // outcome names are for machines
   const std::string line =
       fmt::format("  {}{:<14}{:>9}  {}", paint(mark, event.ok ? Colour::green : Colour::red, style), event.tier,
@@ -218,7 +222,7 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
       const bool built = !std::holds_alternative<BuildFailed>(evaluation.outcome);
       const std::string gate = built ? printable(outcome_gate(evaluation.outcome)) : "";
       rows.push_back(
-          {{printable(evaluation.candidate), Colour::bold},
+          {{one_line(evaluation.candidate), Colour::bold},
            {fmt::format("{}{}{}", outcome_words(evaluation.outcome), gate.empty() ? "" : ": ", gate), Colour::red}});
     }
   }
@@ -228,12 +232,12 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
 std::string failure_report(const Evaluation& evaluation, const Style& style) {
   if (std::holds_alternative<Measurement>(evaluation.outcome)) return "";
   constexpr std::size_t kMaxLines = 20;
-  std::string text = fmt::format("{}: {}", paint(printable(evaluation.candidate), Colour::bold, style),
+  std::string text = fmt::format("{}: {}", paint(one_line(evaluation.candidate), Colour::bold, style),
                                  paint(outcome_words(evaluation.outcome), Colour::red, style));
   if (const auto* built = std::get_if<BuildFailed>(&evaluation.outcome)) {
-    if (!built->shape.empty()) text += fmt::format(" for shape {}", printable(built->shape));
+    if (!built->shape.empty()) text += fmt::format(" for shape {}", one_line(built->shape));
   } else if (const std::string gate = outcome_gate(evaluation.outcome); !gate.empty()) {
-    text += fmt::format(" at gate '{}'", printable(gate));
+    text += fmt::format(" at gate '{}'", one_line(gate));
   }
   text += "\n";
   const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome);
@@ -242,7 +246,10 @@ std::string failure_report(const Evaluation& evaluation, const Style& style) {
 }
 
 std::string error_text(const Error& error, const Style& style) {
-  std::string text = fmt::format("{} {}\n", paint("kerf: error:", Colour::red, style), printable(error.message));
+  // Further lines are set in, so that nothing in a message can pass for another message of kerf's.
+  std::string message = printable(error.message);
+  for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.replace(at, 1, "\n  ");
+  std::string text = fmt::format("{} {}\n", paint("kerf: error:", Colour::red, style), message);
   if (error.code == Errc::unavailable) text += "kerf: try: 'kerf doctor' lists what is missing and how to get it\n";
   return text;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/cli/run_text.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 
 namespace kerf::cli {
@@ -66,7 +67,7 @@ std::string steps_csv(const RunView& run) {
                                             step.decision,
                                             step.change};
     std::vector<std::string> row;
-    for (const auto& cell : cells) row.push_back(quoted(printable(cell)));
+    for (const auto& cell : cells) row.push_back(quoted(one_line(cell)));
     text += join(row, ",") + "\n";
   }
   return text;

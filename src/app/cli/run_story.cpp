@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/cli/run_text.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/line_diff.hpp"
 
@@ -29,7 +30,7 @@ std::string tally_table(const std::vector<Tally>& tallies, const char* what, boo
   for (const char* name : {"tried", "measured", "kept", "best", "reached", "gain"})
     if (directions || std::string_view(name) != "reached") rows[0].push_back({name, Colour::none, true});
   for (const auto& one : tallies) {
-    std::vector<Cell> row{{printable(one.name)},
+    std::vector<Cell> row{{one_line(one.name)},
                           count_cell(one.tried),
                           count_cell(one.measured),
                           count_cell(one.kept),
@@ -43,7 +44,7 @@ std::string tally_table(const std::vector<Tally>& tallies, const char* what, boo
 
 /// What the proposer did, in one phrase.
 std::string what_changed(const RunView& run, const Step& step) {
-  if (!step.change.empty()) return printable(step.change);
+  if (!step.change.empty()) return one_line(step.change);
   if (step.parents.empty()) return "a new start";
   const auto lines = report::diff_lines(run.step(step.parents[0]).source, step.source);
   const auto total = report::count(lines);
@@ -65,7 +66,7 @@ std::string diff_text(const RunView& run, const Step& step, const Style& style) 
 /// Two or three lines about one member of a lineage.
 std::string member_text(const RunView& run, const Step& step, bool diff, const Style& style) {
   std::string text = fmt::format("  {} {}  {}", paint(fmt::format("step {}", step.number), Colour::bold, style),
-                                 printable(step.proposer + " " + step.operation), what_changed(run, step));
+                                 one_line(step.proposer + " " + step.operation), what_changed(run, step));
   if (step.parents.size() > 1) {
     std::vector<std::string> partners;
     for (std::size_t i = 1; i < step.parents.size(); ++i) partners.push_back(std::to_string(step.parents[i]));
@@ -80,7 +81,7 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
   } else {
     text += paint(outcome_words(step.evaluation.outcome), Colour::red, style);
   }
-  if (!step.decision.empty()) text += "; " + printable(step.decision);
+  if (!step.decision.empty()) text += "; " + one_line(step.decision);
   text += "\n";
   if (diff && !step.parents.empty()) text += diff_text(run, step, style);
   return text;
@@ -131,19 +132,19 @@ std::string search_text(const RunView& run, const Style& style) {
 std::string step_text(const RunView& run, std::int64_t number, bool diff, const Style& style) {
   const Step& step = run.step(number);
   std::string text =
-      fmt::format("{}  {}  {}\n", paint(fmt::format("step {}", number), Colour::bold, style), printable(step.name),
+      fmt::format("{}  {}  {}\n", paint(fmt::format("step {}", number), Colour::bold, style), one_line(step.name),
                   paint(step.evaluation.candidate_id.substr(0, 12), Colour::dim, style));
   text +=
-      fmt::format("proposed by {} ({}) in stage {}{}\n", printable(step.proposer), printable(step.operation),
-                  stage_name(step.stage), step.direction.empty() ? "" : ", asked to go " + printable(step.direction));
+      fmt::format("proposed by {} ({}) in stage {}{}\n", one_line(step.proposer), one_line(step.operation),
+                  stage_name(step.stage), step.direction.empty() ? "" : ", asked to go " + one_line(step.direction));
   if (measurement_of(step) != nullptr) {
     text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
-    for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", printable(reason));
+    for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", one_line(reason));
   } else {
     text += "\n" + failure_report(step.evaluation, style);
   }
-  if (!step.decision.empty()) text += fmt::format("decision: {}\n", printable(step.decision));
+  if (!step.decision.empty()) text += fmt::format("decision: {}\n", one_line(step.decision));
   text += cost_text("judged", step.evaluation.tiers) + cost_text("prepared", step.evaluation.preparation);
   text += heading("How it came about", style);
   for (const std::int64_t member : lineage_of(run, number)) text += member_text(run, run.step(member), diff, style);

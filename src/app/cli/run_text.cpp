@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "run/standing.hpp"
 
@@ -58,29 +59,29 @@ std::string format_seconds(double seconds) {
 
 std::string run_heading(const RunView& run, const Style& style) {
   std::string text =
-      fmt::format("{} on {}", paint(printable(run.fact("task")), Colour::bold, style), printable(run.fact("target")));
-  if (const auto device = run.fact("device"); !device.empty()) text += fmt::format(" ({})", printable(device));
+      fmt::format("{} on {}", paint(one_line(run.fact("task")), Colour::bold, style), one_line(run.fact("target")));
+  if (const auto device = run.fact("device"); !device.empty()) text += fmt::format(" ({})", one_line(device));
   text += "\n";
   const double seconds =
       run.steps.empty() ? 0 : std::max(fact_number(run, "elapsed_seconds"), run.steps.back().seconds);
   const std::string why = run.fact("finished");
   text += fmt::format("{} steps in {}, seed {}, {}\n", run.steps.size(), format_seconds(seconds),
-                      run.fact("seed").empty() ? "?" : printable(run.fact("seed")),
-                      why.empty() ? "not finished (kerf optimize --resume continues it)" : "ended: " + printable(why));
-  return text + paint(printable(run.folder.string()), Colour::dim, style) + "\n";
+                      run.fact("seed").empty() ? "?" : one_line(run.fact("seed")),
+                      why.empty() ? "not finished (kerf optimize --resume continues it)" : "ended: " + one_line(why));
+  return text + paint(one_line(run.folder.string()), Colour::dim, style) + "\n";
 }
 
 std::string best_text(const RunView& run, const Style& style) {
   if (run.best == 0) return heading("Best", style) + "nothing was measured yet\n";
   const Step& step = run.step(run.best);
   std::string text = heading("Best", style);
-  text += fmt::format("step {}  {}  {}\n", step.number, printable(step.name), printable(tunables_text(step.tunables)));
+  text += fmt::format("step {}  {}  {}\n", step.number, one_line(step.name), one_line(tunables_text(step.tunables)));
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr) return text;
   const bool faster = standing_of(measurement->speedup) == Standing::faster;
   text += fmt::format("{} over {}",
                       paint(format_speedup(measurement->speedup), faster ? Colour::green : Colour::yellow, style),
-                      printable(measurement->speedup.vs));
+                      one_line(measurement->speedup.vs));
   text += faster
               ? "\n"
               : paint(fmt::format(": {}; 'kerf naive' prints the plain kernel\n", standing_text(measurement->speedup)),
@@ -90,7 +91,7 @@ std::string best_text(const RunView& run, const Style& style) {
   for (const auto& shape : measurement->shapes) {
     const auto before = before_us(shape, measurement->speedup.vs);
     const auto speedup = shape.speedups.find(measurement->speedup.vs);
-    rows.push_back({{printable(shape.shape)},
+    rows.push_back({{one_line(shape.shape)},
                     {before ? format_us(*before) : "-", Colour::none, true},
                     {format_us(shape.time.median), Colour::none, true},
                     {speedup == shape.speedups.end() ? "-" : format_speedup(speedup->second)},
@@ -104,7 +105,7 @@ std::string best_text(const RunView& run, const Style& style) {
 std::string funnel_text(const RunView& run, const Style& style) {
   std::vector<std::vector<Cell>> rows{{{"came to"}, {"kernels", Colour::none, true}, {"ended there"}}};
   for (const auto& stage : funnel_of(run))
-    rows.push_back({{stage.name}, number_cell(stage.count), {printable(stage.lost), Colour::dim}});
+    rows.push_back({{stage.name}, number_cell(stage.count), {one_line(stage.lost), Colour::dim}});
   return heading("Outcomes", style) + table(rows, style);
 }
 
@@ -123,7 +124,7 @@ std::string archive_text(const RunView& run, const Style& style) {
       others.push_back(fmt::format("{} ({})", format_speedup(std::exp(elites[i].fitness.log_speedup)), elites[i].step));
     row.push_back({format_speedup(std::exp(elites[0].fitness.log_speedup)), Colour::none, true});
     row.push_back({std::to_string(elites[0].step), Colour::none, true});
-    row.push_back({printable(run.step(elites[0].step).name)});
+    row.push_back({one_line(run.step(elites[0].step).name)});
     row.push_back({join(others, ", "), Colour::dim});
     rows.push_back(std::move(row));
   }
@@ -144,8 +145,8 @@ std::string top_text(const RunView& run, int top, const Style& style) {
     rows.push_back({{std::to_string(step->number), Colour::none, true},
                     {format_speedup(shown_speedup(*step))},
                     {levels_text(step->cell)},
-                    {printable(step->name)},
-                    {printable(tunables_text(step->tunables))},
+                    {one_line(step->name)},
+                    {one_line(tunables_text(step->tunables))},
                     {step->evaluation.candidate_id.substr(0, 12), Colour::dim}});
   return heading("Fastest kernels", style) + table(rows, style);
 }

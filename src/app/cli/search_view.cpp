@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/cli/run_text.hpp"
+#include "base/one_line.hpp"
 #include "run/run_view.hpp"
 #include "search/search_state.hpp"
 
@@ -33,7 +34,7 @@ std::string figure(const Step& step) {
 
 /// The decision's sentence without the word that the line begins with.
 std::string reason(const Step& step) {
-  const std::string text = printable(step.decision);
+  const std::string text = one_line(step.decision);
   for (const std::string_view word : {"kept: ", "not kept: "})
     if (text.starts_with(word)) return text.substr(word.size());
   return text;
@@ -65,11 +66,11 @@ std::string shape_lines(const Measurement& measurement, const Style& style) {
   const Colour colour = standing_of(measurement.speedup) == Standing::faster ? Colour::green : Colour::yellow;
   for (const ShapeMeasurement& shape : measurement.shapes) {
     const auto before = before_us(shape, measurement.speedup.vs);
-    text += fmt::format("{}  {}{}", paint(printable(shape.shape), Colour::bold, style),
+    text += fmt::format("{}  {}{}", paint(one_line(shape.shape), Colour::bold, style),
                         before ? format_us(*before) + " -> " : "", format_us(shape.time.median));
     if (const auto found = shape.speedups.find(measurement.speedup.vs); found != shape.speedups.end())
       text += paint(fmt::format("  {}", format_speedup(found->second)), colour, style) + " vs " +
-              printable(measurement.speedup.vs);
+              one_line(measurement.speedup.vs);
     if (shape.speed_of_light)
       text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
     text += "\n";
@@ -91,9 +92,9 @@ std::string next_lines(const OptimizeResult& result) {
 std::string step_line(const Step& step, const Style& style, std::size_t columns) {
   const std::string word = decision_word(step);
   const std::string head = fmt::format("{:5}  ", step.number), rest = reason(step);
-  std::string text = fmt::format("{:<{}}  {:<22}  {:<9}  {}{}", "",
-                                 std::max<std::size_t>(word.size(), 14) - word.size(), fit(figure(step), 22),
-                                 step.operation, fit(printable(step.name), 20), rest.empty() ? "" : ": " + rest);
+  std::string text =
+      fmt::format("{:<{}}  {:<22}  {:<9}  {}{}", "", std::max<std::size_t>(word.size(), 14) - word.size(),
+                  fit(figure(step), 22), step.operation, fit(one_line(step.name), 20), rest.empty() ? "" : ": " + rest);
   text = fit(text, std::max(columns, head.size() + word.size()) - head.size() - word.size());
   const Colour colour = step.kept ? Colour::green : measurement_of(step) == nullptr ? Colour::yellow : Colour::dim;
   return head + paint(word, colour, style) + text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
@@ -120,9 +121,9 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
                 : "measuring the finalists again, on data the search never saw";
   std::string best = "none yet";
   if (progress.best) {
-    best = fmt::format("{} vs {}", format_speedup(*progress.best), printable(progress.best->vs));
+    best = fmt::format("{} vs {}", format_speedup(*progress.best), one_line(progress.best->vs));
     if (const auto text = light(progress.speed_of_light); !text.empty()) best += ", " + text;
-    best += fmt::format(", step {} {}", progress.best_step, printable(progress.best_name));
+    best += fmt::format(", step {} {}", progress.best_step, one_line(progress.best_name));
   }
   std::string archive = fmt::format("{} of {} cells, {} refused, {} known code", progress.cells, kCells,
                                     progress.failures, progress.duplicates);
@@ -144,7 +145,7 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
   } else {
     if (result.standing != Standing::faster)
       text += paint(fmt::format("nothing faster than {} was found: the best kernel is {}",
-                                printable(measurement->speedup.vs), standing_text(measurement->speedup)),
+                                one_line(measurement->speedup.vs), standing_text(measurement->speedup)),
                     Colour::yellow, style) +
               "\n";
     text += shape_lines(*measurement, style);
@@ -181,7 +182,7 @@ void SearchView::on_event(const RunEvent& event) {
 void SearchView::show(const RunMark& mark) {
   const auto detail = [&](const char* name) {
     const auto found = mark.details.find(name);
-    return found == mark.details.end() ? std::string() : printable(found->second);
+    return found == mark.details.end() ? std::string() : one_line(found->second);
   };
   if (detail("task").empty()) return;  // not the beginning
   title_ = fmt::format("{} on {} ({}), {}", detail("task"), detail("target"), detail("device"), detail("folder"));
