@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "run/run_config.hpp"
 #include "search/search_settings.hpp"
+#include "store/step_checks.hpp"
 
 namespace kerf {
 namespace {
@@ -133,11 +134,14 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
   run.archive = replay(run, [](const Step&, const Decision&) {});
-  const std::int64_t named = parse_number(run.fact("best_step"));
-  if (named >= 1 && named <= static_cast<std::int64_t>(run.steps.size()))
-    run.best = named;
-  else if (const Elite* best = run.archive.best())
-    run.best = best->step;
+  const std::string named = run.fact("best_step");
+  if (!named.empty()) {
+    run.best = parse_number(named);
+    if (run.best < (named == "0" ? 0 : 1) || run.best > static_cast<std::int64_t>(run.steps.size()))
+      return store::damaged(folder.string(), fmt::format("its best step is said to be '{}'", named));
+  }
+  if (run.best != 0) return run;
+  if (const Elite* best = run.archive.best()) run.best = best->step;
   return run;
 }
 

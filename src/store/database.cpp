@@ -13,7 +13,9 @@ namespace {
 constexpr int kBusyMs = 10'000;  // readers wait this long for a checkpoint, and the other way round
 
 tl::unexpected<Error> failure(sqlite3* database) {
-  return fail(Errc::io, fmt::format("database: {}", sqlite3_errmsg(database)));
+  const int code = sqlite3_errcode(database) & 0xFF;
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;  // ERROR: no such table
+  return fail(damaged ? Errc::invalid_input : Errc::io, fmt::format("database: {}", sqlite3_errmsg(database)));
 }
 
 /// A file name in a URI: everything but plain characters is escaped.
@@ -71,7 +73,7 @@ Statement& Statement::real(double value) {
 }
 
 Result<bool> Statement::step() {
-  if (error_ != SQLITE_OK) return fail(Errc::io, fmt::format("database: {}", sqlite3_errmsg(database_)));
+  if (error_ != SQLITE_OK) return failure(database_);
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -108,7 +110,7 @@ Result<Database> Database::open(const std::filesystem::path& path, Mode mode) {
       return fail(Errc::io, fmt::format("cannot open {}: {}", path.string(), sqlite3_errmsg(handle)));
     sqlite3_busy_timeout(handle, kBusyMs);
     if (auto status = database.execute("PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_master"); !status)
-      return fail(Errc::io, fmt::format("cannot read {}: {}", path.string(), status.error().message));
+      return fail(status.error().code, fmt::format("cannot read {}: {}", path.string(), status.error().message));
     return database;
   };
   if (mode == Mode::read) {

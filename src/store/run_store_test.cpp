@@ -48,7 +48,13 @@ Step make_step(std::int64_t number) {
   step.genome = R"({"form":0})";
   step.tunables = {{"BLOCK", 256}, {"VEC", 4}};
   step.direction = "memory+1";
-  step.asked = {3, number - 1, {7, 9}, {4}, ~std::uint64_t{0} - 1};
+  step.asked.start_number = 3;
+  step.asked.seed = ~std::uint64_t{0} - 1;
+  if (number > 1) {
+    step.asked.parent = number - 1;
+    step.asked.inspirations = {1, number - 1};
+    step.asked.failures = {number - 1};
+  }
   step.provenance = {"some-model", "prompt-4", {"skill 1", "experience 2"}, 1200, 300, 0.25, 12.5};
   step.evaluation.task = "matmul";
   step.evaluation.target = "cpu";

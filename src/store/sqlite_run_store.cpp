@@ -9,6 +9,7 @@
 #include "store/folder_lock.hpp"
 #include "store/migrations.hpp"
 #include "store/run_store.hpp"
+#include "store/step_checks.hpp"
 #include "store/step_rows.hpp"
 
 namespace kerf {
@@ -76,10 +77,13 @@ class SqliteRunStore final : public RunStore {
         fmt::format("SELECT {} FROM steps ORDER BY number", store::step_columns(parts_.schema)));
     for (;;) {
       KERF_TRY(const bool more, row.step());
-      if (!more) return steps;
-      KERF_TRY(Step step, store::read_step(row));
-      steps.push_back(std::move(step));
+      if (!more) break;
+      auto step = store::read_step(row);
+      if (!step) return store::damaged(folder().string(), step.error().message);
+      steps.push_back(*std::move(step));
     }
+    KERF_TRY_VOID(store::check_steps(steps, folder().string()));
+    return steps;
   }
 
   Result<Step> step(std::int64_t number) const override {
@@ -87,7 +91,11 @@ class SqliteRunStore final : public RunStore {
         fmt::format("SELECT {} FROM steps WHERE number = ?", store::step_columns(parts_.schema)));
     row.integer(number);
     KERF_TRY(const bool found, row.step());
-    if (found) return store::read_step(row);
+    if (found) {
+      auto step = store::read_step(row);
+      if (!step) return store::damaged(folder().string(), step.error().message);
+      return step;
+    }
     KERF_TRY(const auto last, parts_.database->integer("SELECT max(number) FROM steps"));
     return fail(Errc::not_found, last == 0 ? fmt::format("{} has no steps yet", folder().string())
                                            : fmt::format("there is no step {} in {}; its steps are 1 to {}", number,

@@ -150,7 +150,9 @@ Result<Step> read_step(const Statement& row) {
   if (parents.empty()) return step;
   for (const auto& text : split(parents, ',')) {
     std::int64_t parent = 0;
-    std::from_chars(text.data(), text.data() + text.size(), parent);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parent);
+    if (error != std::errc() || end != text.data() + text.size())
+      return fail(Errc::io, fmt::format("step {} has the parent '{}'", step.number, text));
     step.parents.push_back(parent);
   }
   return step;
