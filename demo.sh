@@ -29,7 +29,7 @@ title "6. Reports, stand-alone code, proof"
 show $K report $R/rmsnorm
 show $K export $R/rmsnorm --format cmake --out $R/rmsnorm-export
 show $K prove $R/rmsnorm
-show $K prove --check $R/rmsnorm/proof
+show $K prove --check $R/rmsnorm/proof || echo "(exit code $?: a busy machine may not find the same speed; docs/runs.md has the codes)"
 
 title "7. The judge behind it: honest and cheating kernels"
 H=tests/hostile/cpu

@@ -45,7 +45,8 @@ A kernel says in a comment how it is run (docs/formats.md):
   launch:  softmax<<<rows, BLOCK>>>(x, y)
   */
 
-Exit codes: 0 judged, whatever the verdict; 2 misuse or bad input; 1 the environment failed (or eval --strict refused).)";
+Exit codes: 0 judged, whatever the verdict; 2 misuse or bad input; 1 the environment failed (or eval --strict refused);
+3 prove --check found the kernel right and could not check its speed.)";
 
 /// The long names of the options of a command and of the program itself.
 std::vector<std::pair<std::string, const CLI::Option*>> long_options(const CLI::App& app, const CLI::App& scope) {
@@ -113,7 +114,6 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   }
   if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
-  if (app.got_subcommand("prove")) return prove(options.proved, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }
@@ -160,11 +160,13 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   }
   Environment effective = environment;
   if (!options.nvrtc.empty()) effective.variables["KERF_NVRTC"].insert(0, options.nvrtc + ":");
-  const Status status = dispatch(app, options, effective, console);
-  if (status) return kJudged;
+  const Result<int> code = app.got_subcommand("prove")
+                               ? prove(options.proved, effective, console)
+                               : dispatch(app, options, effective, console).transform([] { return kJudged; });
+  if (code) return *code;
   console.out << std::flush;
-  console.err << error_text(status.error(), console.err_style) << std::flush;
-  return exit_code(status.error());
+  console.err << error_text(code.error(), console.err_style) << std::flush;
+  return exit_code(code.error());
 }
 
 }  // namespace kerf::cli

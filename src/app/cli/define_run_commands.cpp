@@ -110,14 +110,17 @@ void define_prove(CLI::App& app, ProveOptions& options) {
   auto* command =
       app.add_subcommand("prove", "Write all that is needed to check a run's best kernel again, or check it");
   command->footer(
-      "With --check: every file is held to its hash, then the kernel is built, verified and timed again on fresh "
-      "data.\n"
-      "Exit code 2 when a file was changed or the claim does not hold.\n\n"
-      "Examples:\n  kerf prove rmsnorm-cpu --out proof\n  kerf prove --check proof");
+      "With --check: every file is held to its hash and to the claim, then the kernel is built, verified and timed "
+      "again "
+      "on fresh\ndata with your settings. Exit code 0: the claim holds; 2: a file was changed or the claim does not "
+      "hold; 3: the kernel is\nright, its speed could not be checked here.\n\n"
+      "Examples:\n  kerf prove rmsnorm-cpu --out proof\n  kerf prove --check proof\n"
+      "  kerf prove --check proof --task tasks/rmsnorm.toml");
   command->add_option("RUN", options.run, kRunHelp)->type_name("");
   add_value(command, "--step", options.step, "STEP", "Another kernel than the best: a step's number or a kernel's id");
   add_value(command, "--out", options.out, "FOLDER", "Where to write (default: proof in the run folder)");
   add_value(command, "--check", options.check, "FOLDER", "Check the proof in this folder");
+  add_value(command, "--task", options.task, "FILE", "With --check: the task that the proof has to be about");
   add_value(command, "--device", options.device, "NAME", "With --check: which device of the target");
   add_value(command, "--set", options.set, "NAME=VALUE",
             "With --check: a setting (measure.max_rounds=20); may be repeated")

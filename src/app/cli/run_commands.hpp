@@ -60,11 +60,13 @@ struct ProveOptions {
   std::string step;                   ///< ... or of another step
   std::string out;                    ///< "": proof in the run folder
   std::string check;                  ///< check the proof in this folder instead
+  std::string task;                   ///< with check: the task that the proof has to be about; "": its own
   std::string device;                 ///< "": the first
   std::vector<std::string> set;       ///< "measure.max_rounds=20"
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
   bool json = false;
 };
-Status prove(const ProveOptions& options, const Environment& environment, Console& console);
+/// The exit code: kJudged, or kSpeedNotChecked for a bundle whose kernel is right and whose speed could not be checked.
+Result<int> prove(const ProveOptions& options, const Environment& environment, Console& console);
 
 }  // namespace kerf::cli

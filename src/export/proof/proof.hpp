@@ -2,18 +2,18 @@
 // A claim about a kernel with everything needed to check it again: task, source, evaluation, environment, hashes.
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "export/export.hpp"
 #include "model/evaluation.hpp"
+#include "model/task.hpp"
 #include "run/run_view.hpp"
 
 namespace kerf::exporting {
 
-inline constexpr int kProofSchema = 1;
+inline constexpr int kProofSchema = 2;  ///< of claim.json; bundles of other schemas are refused
 
 /// What a bundle says. `evaluation` is what was measured when the claim was made.
 struct Proof {
@@ -34,24 +34,33 @@ std::vector<File> proof_files(const Proof& proof);
 /// Identity of a bundle: SHA-256 of its manifest.
 std::string proof_id(const std::vector<File>& files);
 
-/// Reads a bundle back. Every file that was changed, removed or added is named in the error; so is a claim that
-/// contradicts the files beside it.
+/// Reads a bundle back. Every file that was changed, removed or added is named in the error. So is a claim that
+/// contradicts the files beside it or itself: the whole bundle is written again from what was read, and has to be the
+/// same byte for byte.
 struct ReadProof {
   Proof proof;
+  Task task;
   std::string id;
 };
 Result<ReadProof> read_proof(const std::filesystem::path& folder);
+
+enum class SpeedCheck {
+  not_checked,  ///< another device, or a timing too noisy to tell
+  confirmed,    ///< the claimed ratio lies in the interval found
+  refuted,
+};
 
 /// What a fresh evaluation says about the claim.
 struct Comparison {
   bool right = false;  ///< it passed every gate again
   bool same_device = false;
-  bool as_fast = false;    ///< not slower than claimed beyond the noise; meaningless on another device
-  Speedup claimed, found;  ///< over the same baseline
+  SpeedCheck speed = SpeedCheck::not_checked;
+  Speedup claimed;
+  Speedup found;  ///< over the strongest baseline measured by the check, whatever the claim is over
   std::vector<std::string> remarks;
-  bool holds() const { return right && (as_fast || !same_device); }
+  bool holds() const { return right && speed == SpeedCheck::confirmed; }
 };
-/// `slack` is what sessions on one device differ by, on top of the intervals.
+/// `slack` is what sessions on one device differ by, on top of the intervals; single shapes get three times as much.
 Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double slack);
 
 }  // namespace kerf::exporting
