@@ -12,7 +12,7 @@
 namespace kerf::exporting {
 namespace {
 
-/// Constants of one variant: {"rows", 1} where 1 says that an enumerator may be used (else it is a macro).
+/// Constants of one variant: {"rows", 1} where 1 says that an enumerator may have the name itself.
 std::string constant_table(const std::vector<std::string>& names) {
   std::string text;
   for (const auto& name : names)

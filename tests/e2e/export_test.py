@@ -70,6 +70,30 @@ class Export(unittest.TestCase):
         for path in ("wide", "tall", "tail", "fallback"):
             self.assertRegex(text, rf"ok +\w+ +{path} ")
 
+    def test_shape_symbols_may_have_names_of_opencl_functions(self):
+        (self.folder / "t.toml").write_text("""name = "twice"
+[inputs]
+x = "f32[length, step]"
+[shapes]
+default = { length = 20, step = 30, weight = 1 }
+[reference]
+expr = "y = x * 2"
+""")
+        (self.folder / "k.cl").write_text("""/* kerf
+target: opencl
+launch: twice<<<length, 1>>>(x, y)
+*/
+__kernel void twice(__global const float* x, __global float* y) {
+  const int row = get_group_id(0), total = step;
+  for (int step = 0; step < total; ++step) y[row * total + step] = 2 * x[row * total + step];  // hides the symbol
+}
+""")
+        out = self.folder / "out"
+        self.must(KERF, "export", "--task", self.folder / "t.toml", "--kernel", self.folder / "k.cl", "--format", "cmake", "--out", out)
+        text = self.checked(out, "twice", "length=5", "step=9")
+        for path in ("default", "fallback"):
+            self.assertRegex(text, rf"ok +\w+ +{path} ")
+
     def test_the_check_finds_a_kernel_that_is_wrong(self):
         source = self.export(self.fixture("cpu"), "cmake")
         for file in source.glob("rmsnorm_*.cpp"):

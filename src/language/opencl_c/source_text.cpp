@@ -45,7 +45,8 @@ std::string with_constants(std::string_view source, const Bindings& constants) {
     } else if (!fits) {
       text += fmt::format("#define {} ({}L)\n", name, value);
     } else if (builtin_names().count(name) != 0) {
-      text += fmt::format("#define {} ({})\n", name, value);
+      text +=
+          fmt::format("#undef {0}\nenum {{ kerf_constant_{0} = {1} }};\n#define {0} kerf_constant_{0}\n", name, value);
     } else {
       text += fmt::format("enum {{ {} = {} }};\n", name, value);
     }

@@ -13,8 +13,9 @@ namespace kerf::opencl {
 inline constexpr std::string_view kSourceName = "kernel.cl";  ///< what diagnostics call the candidate
 
 /// The candidate with its constants before it, numbered so that diagnostics show the candidate's own lines. Constants
-/// are enumerators, so that parameters and locals may hide them; values beyond int, and names that OpenCL uses for
-/// built-in functions, are macros.
+/// are enumerators, so that parameters and locals may hide them. Names that OpenCL uses for built-in functions, which
+/// drivers make macros themselves, stand for enumerators of another name and can be hidden like others. Values beyond
+/// int are macros.
 std::string with_constants(std::string_view source, const Bindings& constants);
 
 /// Constructs that no candidate may use, as far as the text shows them: inline assembly, printf, files included from

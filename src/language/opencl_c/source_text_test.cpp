@@ -18,8 +18,10 @@ TEST(Constants, BeyondIntAreMacros) {
   EXPECT_EQ(with_constants("", {{"n", 5000000000}}), "#define n (5000000000L)\n#line 1 \"kernel.cl\"\n");
 }
 
-TEST(Constants, NamedLikeBuiltInFunctionsAreMacros) {
-  EXPECT_EQ(with_constants("", {{"length", 7}}), "#define length (7)\n#line 1 \"kernel.cl\"\n");
+TEST(Constants, NamedLikeBuiltInFunctionsCanBeHiddenByLocals) {
+  EXPECT_EQ(with_constants("", {{"length", 7}}),
+            "#undef length\nenum { kerf_constant_length = 7 };\n#define length kerf_constant_length\n"
+            "#line 1 \"kernel.cl\"\n");
 }
 
 TEST(ForbiddenWords, InlineAssemblyIsFoundInEverySpelling) {
