@@ -36,7 +36,7 @@ struct CudaDeviceOptions {
   int started_ahead = 2;             ///< workers started while the device is being asked what it is
   std::shared_ptr<CudaStart> start;  ///< from begin_cuda_device; null: make_cuda_device begins by itself. Shared
                                      ///< because options are copied
-  double data_fraction = 0.6;  ///< of device memory, for resident data sets of one bench
+  double data_fraction = 0.6;        ///< of device memory, for resident data sets of one bench
 };
 
 /// Every GPU there is. Unavailable, with the reason and a remedy, when there is no driver or no device.

@@ -54,18 +54,18 @@ std::string instructions(const Proof& proof) {
     tunables += fmt::format(" --set {}={}", one_line(name), value);
   const Speedup speedup = measurement != nullptr ? measurement->speedup : Speedup{};
   return filled("PROOF.md.in", {{"TASK", one_line(proof.task_name)},
-                                                {"TASK_ID", one_line(proof.evaluation.task_id)},
-                                                {"TARGET", one_line(proof.evaluation.target)},
-                                                {"DEVICE", one_line(proof.evaluation.device)},
-                                                {"TOOLCHAIN", one_line(proof.toolchain)},
-                                                {"VERSION", one_line(proof.kerf_version)},
-                                                {"KERNEL", one_line(proof.kernel_name)},
-                                                {"ID", one_line(proof.evaluation.candidate_id)},
-                                                {"SEED", std::to_string(proof.evaluation.seed)},
-                                                {"RATIO", ratio_text(speedup)},
-                                                {"VS", one_line(speedup.vs)},
-                                                {"SHAPES", measurement != nullptr ? shapes_text(*measurement) : ""},
-                                                {"TUNABLES", tunables}});
+                                {"TASK_ID", one_line(proof.evaluation.task_id)},
+                                {"TARGET", one_line(proof.evaluation.target)},
+                                {"DEVICE", one_line(proof.evaluation.device)},
+                                {"TOOLCHAIN", one_line(proof.toolchain)},
+                                {"VERSION", one_line(proof.kerf_version)},
+                                {"KERNEL", one_line(proof.kernel_name)},
+                                {"ID", one_line(proof.evaluation.candidate_id)},
+                                {"SEED", std::to_string(proof.evaluation.seed)},
+                                {"RATIO", ratio_text(speedup)},
+                                {"VS", one_line(speedup.vs)},
+                                {"SHAPES", measurement != nullptr ? shapes_text(*measurement) : ""},
+                                {"TUNABLES", tunables}});
 }
 
 }  // namespace
