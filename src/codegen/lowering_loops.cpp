@@ -68,7 +68,7 @@ std::string Lowering::open_loop(const std::string& begin, const std::string& end
 
 /// Opens the innermost loop of a sum; `accumulator` becomes the variable its body adds to.
 void Lowering::open_sum(const Dim& count, DType type, std::string& accumulator, std::string& counter, bool& blocked) {
-  blocked = type == DType::f32 && !(count.is_constant() && count.constant() <= kBlock);
+  blocked = type == DType::f32 && !options_.running_sums && !(count.is_constant() && count.constant() <= kBlock);
   if (!blocked) {
     counter = open_loop("0", extent(count));
     return;

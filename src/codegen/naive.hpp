@@ -17,6 +17,7 @@ struct NaiveOptions {
   DType compute = DType::f32;            ///< f32 or f64: type in which float nodes are computed and accumulated
   bool outputs_in_compute_type = false;  ///< float outputs are written in `compute`, whatever their declared dtype
   OperandRounding operand_rounding = OperandRounding::none;
+  bool running_sums = false;            ///< sums in one accumulator, as the plainest code has them, not in pieces
   std::string kernel_prefix = "naive";  ///< kernels are <prefix>_0, <prefix>_1, ...
   bool parallel = false;                ///< languages with a host entry: all cores share the loop over work items
   bool header = true;                   ///< with the `kerf` header comment

@@ -16,11 +16,10 @@
 
 namespace kerf {
 
-/// One input, drawn as oracle::draw draws it: the same values for the same seed.
+/// One input, drawn as oracle::draw draws it: the same values.
 struct DeviceDraw {
-  oracle::Family family = oracle::Family::normal;
+  oracle::InputDraw input;
   std::optional<InputDistribution> given;  ///< replaces the family; `b` is the evaluated highest value of integers
-  std::uint64_t seed = 0;                  ///< as given to oracle::draw
 };
 
 /// How a data set is made. The oracle is trusted code that computes in double precision. Its launches name the task's

@@ -101,7 +101,8 @@ class FakeBench final : public Bench {
     for (std::size_t k = 0; k < data.expected.size(); ++k) {
       const ir::HostTensor& actual = buffers[data.inputs.size() + k];
       report.outputs.push_back(
-          oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k], data.nan_is_free, 1));
+          oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k], data.nan_is_free,
+                          data.allowance(k), 1));
     }
     return report;
   }

@@ -89,17 +89,17 @@ Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const Sha
   return std::unique_ptr<DeviceData>(new DeviceData(std::move(impl)));
 }
 
-Result<oracle::DataSet> DeviceData::make(oracle::Family family, std::uint64_t seed) {
+Result<oracle::DataSet> DeviceData::make(const oracle::DataDraw& wanted) {
   oracle::DataSet data;
   data.id = oracle::next_data_id();
   data.shape = impl_->shape.name;
-  data.distribution = oracle::family_name(family);
+  data.distribution = oracle::family_name(wanted.family);
   data.nan_is_free = impl_->nan_is_free;
   DeviceRecipe recipe = impl_->recipe;
+  KERF_TRY(const auto draws, oracle::input_draws(impl_->task, impl_->shape, wanted));
   for (std::size_t i = 0; i < impl_->task.inputs.size(); ++i) {
     DeviceDraw draw;
-    draw.family = family;
-    draw.seed = oracle::input_seed(impl_->task.inputs[i], family, seed);
+    draw.input = draws[i];
     if (i < impl_->task.distributions.size()) draw.given = impl_->task.distributions[i];
     if (draw.given && draw.given->b_is_dim) {
       KERF_TRY(const std::int64_t highest, draw.given->b_dim.evaluate(impl_->shape.symbols));

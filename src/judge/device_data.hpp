@@ -29,7 +29,7 @@ class DeviceData {
   };
   static Result<Compiled> compile(const Task& task, const ShapeSet& shape, Target& target, BuildCache& builds);
 
-  Result<oracle::DataSet> make(oracle::Family family, std::uint64_t seed);
+  Result<oracle::DataSet> make(const oracle::DataDraw& draw);
 
  private:
   struct Impl;

@@ -59,11 +59,9 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
     if (tools.cpp == nullptr) return fail(Errc::unavailable, "a C++ reference needs a C++ compiler: install g++");
     KERF_TRY(judge->reference_, make_cpp_reference(task, *tools.cpp->language, *tools.cpp->device));
   }
-  // Admission is about the task, whatever shape is asked for; its reference is computed on the host, which may not hold
-  // a large one.
-  const ShapeSet& smallest = *std::min_element(all.begin(), all.end(), smaller);
+  // Admission is about the task, whatever shape, target and seed are asked for.
   const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : available_memory_bytes();
-  KERF_TRY(judge->admission_, admit(task, *judge->reference_, smallest, options.seed, host_bytes));
+  KERF_TRY(judge->admission_, admit(task, *judge->reference_, host_bytes));
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
   if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());

@@ -61,13 +61,12 @@ Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Tria
   options.flush = context->needs_flush();
   options.min_rounds = std::min(std::max(options.min_rounds, kFewestRounds), options.max_rounds);
   options.min_baseline_rounds = options.max_rounds;  // both in every round
-  std::vector<const oracle::DataSet*> data;
-  for (const CheckedData* checked : context->timed()) data.push_back(&checked->data);
+  const std::vector<const oracle::DataSet*> data = context->timed();
   std::optional<Refusal> refusal;
   std::size_t refused = 0;
   const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set) -> Result<bool> {
     KERF_TRY(const SlotReport report, context->bench().check(slot, set));
-    refusal = judge_slot(report, set, {}, context->outputs());
+    refusal = judge_slot(report, set, context->outputs());
     if (refusal) add_wrong_box(*refusal, context->bench(), slot, set, context->outputs());
     refused = kernel;
     return !refusal.has_value();

@@ -1,31 +1,18 @@
 #include "judge/shape_context.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/memory.hpp"
-#include "base/rng.hpp"
 #include "measure/timing.hpp"
 #include "verify/cpp_reference.hpp"
 #include "verify/memory.hpp"
 
 namespace kerf {
 namespace {
-
-using oracle::Family;
-
-/// A baseline may take this long per call; it is ours or the user's, not a candidate.
-constexpr std::chrono::milliseconds kBaselineLimit{120000};
-
-/// What large shapes are checked with: the families that expose size-dependent faults; the others are the small shape's
-/// job.
-bool suits_large_shapes(Family family) {
-  return family == Family::normal || family == Family::spikes || family == Family::specials;
-}
 
 codegen::OperandRounding rounding_of(Precision precision) {
   switch (precision) {
@@ -37,37 +24,35 @@ codegen::OperandRounding rounding_of(Precision precision) {
 }
 
 Result<std::string> plain_source(const Task& task, const std::string& target, const codegen::DialectTraits& dialect,
-                                 codegen::OperandRounding rounding, bool parallel = false) {
+                                 bool parallel) {
   codegen::NaiveOptions options;
   options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
-  options.operand_rounding = rounding;
   options.parallel = parallel;
   options.target = target;
   return codegen::generate_naive(ir::simplify(*task.graph), dialect, options);
 }
 
-Result<std::string> plain_source(const Task& task, const Target& target, codegen::OperandRounding rounding,
-                                 bool parallel = false) {
-  return plain_source(task, target.name, target.language->dialect(), rounding, parallel);
+Result<std::string> plain_source(const Task& task, const Target& target, bool parallel) {
+  return plain_source(task, target.name, target.language->dialect(), parallel);
 }
 
 Result<std::string> naive_source(const Task& task, const std::string& target, const codegen::DialectTraits& dialect) {
-  if (task.graph) return plain_source(task, target, dialect, codegen::OperandRounding::none);
+  if (task.graph) return plain_source(task, target, dialect, false);
   if (dialect.accepts_cpp_references)
     return cpp_reference_candidate(task, task.precision == Precision::f64 ? "double" : "float", target);
   return std::string{};
 }
 
-/// Small shapes are batched, and every call of a batch needs data of its own.
-int timed_sets(const ShapeContext::Inputs& inputs) {
-  double elements = 0;
-  for (const auto* list : {&inputs.task.inputs, &inputs.task.outputs})
-    for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(inputs.shape.symbols))
-        elements += static_cast<double>(*count);
-  if (elements < 1 << 18) return std::max(inputs.timed_data_sets, 12);
-  if (elements > 1 << 26) return inputs.timed_data_sets;  // each takes room on the device, or time to make it again
-  return std::max(inputs.timed_data_sets, elements < 1 << 21 ? 6 : 4);
+/// What a plain implementation of the accuracy class computes: one running sum, operands of products as exact as the
+/// class has them.
+Result<std::string> class_source(const Task& task, const Target& target, bool parallel) {
+  codegen::NaiveOptions options;
+  options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
+  options.operand_rounding = rounding_of(task.precision);
+  options.running_sums = true;
+  options.parallel = parallel;
+  options.target = target.name;
+  return codegen::generate_naive(ir::simplify(*task.graph), target.language->dialect(), options);
 }
 
 /// The data sets of a large shape may be made on the device; whether this one can is known only when it is open, so
@@ -75,7 +60,8 @@ int timed_sets(const ShapeContext::Inputs& inputs) {
 MemoryNeed need_of(const ShapeContext::Inputs& inputs, int slots) {
   const bool elsewhere = !inputs.target.device->facts().runs_on_host && inputs.task.graph &&
                          too_large_for_the_host(inputs.task, inputs.shape);
-  const int sets = elsewhere ? 0 : (inputs.shape.weight > 0 ? timed_sets(inputs) : 1);
+  const int sets =
+      elsewhere ? 0 : (inputs.shape.weight > 0 ? timed_sets(inputs.task, inputs.shape, inputs.timed_data_sets) : 1);
   return memory_need(inputs.task, inputs.shape, slots, sets);
 }
 
@@ -83,13 +69,6 @@ MemoryThere memory_of(const ShapeContext::Inputs& inputs) {
   const DeviceFacts& facts = inputs.target.device->facts();
   return {inputs.host_bytes > 0 ? inputs.host_bytes : available_memory_bytes(), facts.memory_bytes, facts.runs_on_host};
 }
-
-Result<RunOutcome> run_once(Bench& bench, KernelHandle handle, int slot) {
-  const std::array<int, 1> slots{slot};
-  return bench.run(handle, slots, kBaselineLimit);
-}
-
-double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.device_us : timing.host_us; }
 
 }  // namespace
 
@@ -119,20 +98,16 @@ Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs
   return context;
 }
 
-template <class Work>
-auto ShapeContext::part(const Inputs& inputs, const char* name, const Work& work) {
-  const Nanoseconds start = inputs.clock != nullptr ? inputs.clock->now() : Nanoseconds{};
-  auto done = work();
-  if (inputs.clock == nullptr) return done;
+void ShapeContext::add_cost(const Inputs& inputs, const char* name, Nanoseconds start) {
+  if (inputs.clock == nullptr) return;
   const double ms = static_cast<double>((inputs.clock->now() - start).count()) / 1e6;
   const std::string text = fmt::format("{}: {}", shape_.name, name);
   for (TierTime& cost : costs_)
     if (cost.tier == text) {
       cost.ms += ms;
-      return done;
+      return;
     }
   costs_.push_back({text, ms});
-  return done;
 }
 
 void ShapeContext::compile_ahead(const Inputs& inputs) {
@@ -194,15 +169,15 @@ Status ShapeContext::add_baselines(const Inputs& inputs) {
   }
   // One core of many is a weak opponent; elsewhere the naive kernel's work items run side by side as they are.
   const DeviceFacts& facts = inputs.target.device->facts();
-  if (inputs.task.graph && facts.runs_on_host && facts.compute_units > 1 &&
-      inputs.target.language->dialect().host_entry) {
-    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, codegen::OperandRounding::none, true));
+  const bool parallel = inputs.task.graph && facts.runs_on_host && facts.compute_units > 1 &&
+                        inputs.target.language->dialect().host_entry;
+  if (parallel) {
+    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, true));
     KERF_TRY(auto plain, build_plain(inputs, "naive-parallel", source));
     baselines_.push_back(std::move(plain));
   }
-  const auto rounding = rounding_of(inputs.task.precision);
-  if (inputs.task.graph && rounding != codegen::OperandRounding::none) {
-    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, rounding));
+  if (inputs.task.graph) {
+    KERF_TRY(const std::string source, class_source(inputs.task, inputs.target, parallel));
     KERF_TRY(accuracy_, build_plain(inputs, "naive", source));
   }
   for (const BaselineSpec& spec : inputs.task.baselines) {
@@ -225,10 +200,8 @@ Status ShapeContext::add_baselines(const Inputs& inputs) {
 Result<std::vector<LoadedBaseline*>> ShapeContext::baselines() {
   std::vector<LoadedBaseline*> all;
   for (auto& baseline : baselines_) all.push_back(baseline.get());
-  if (accuracy_) all.push_back(accuracy_.get());
   for (LoadedBaseline* baseline : all)
     if (!baseline->handle) KERF_TRY_VOID(load(*baseline));
-  if (accuracy_) all.pop_back();
   return all;
 }
 
@@ -249,94 +222,8 @@ Result<KernelHandle> ShapeContext::reload(LoadedBaseline& baseline) {
   return *baseline.handle;
 }
 
-Result<HonestAccuracy> ShapeContext::honest_accuracy(LoadedBaseline& plain, const oracle::DataSet& data, bool& right) {
-  KERF_TRY_VOID(bench_->stage(0, data, Poison::a));
-  KERF_TRY(const RunOutcome outcome, run_once(*bench_, *plain.handle, 0));
-  if (const auto* fault = std::get_if<Fault>(&outcome))
-    return fail(Errc::tool_failed, "the naive kernel failed on shape '" + shape_.name + "': " + fault->message);
-  plain.estimate_us = time_of(std::get<Timing>(outcome));
-  KERF_TRY(const SlotReport report, bench_->check(0, data));
-  right = !judge_slot(report, data, {}, outputs_).has_value();
-  HonestAccuracy honest;
-  for (const auto& stats : report.outputs) honest.push_back(rms(stats));
-  return honest;
-}
-
-Status ShapeContext::make_data(const Inputs& inputs, const Families* families, Families& found) {
-  KERF_TRY(const auto loaded, part(inputs, "loading baselines", [&] { return baselines(); }));
-  LoadedBaseline* plain =
-      accuracy_ ? accuracy_.get() : (loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0]);
-  const Rng rng = Rng(inputs.seed).fork(shape_.name);
-  KERF_TRY(device_data_, part(inputs, "compiling the oracle", [&] {
-             return DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_);
-           }));
-
-  const auto add = [&](Family family, const std::string& label, bool ask_plain) -> Result<bool> {
-    auto checked = std::make_unique<CheckedData>();
-    const std::uint64_t seed = rng.fork(label).bits();
-    KERF_TRY(checked->data, part(inputs, "data and oracle", [&] {
-               return device_data_ ? device_data_->make(family, seed)
-                                   : oracle::make_data(inputs.task, inputs.reference, inputs.shape, family, seed);
-             }));
-    bool right = true;
-    if (plain != nullptr && ask_plain) {
-      KERF_TRY(checked->honest,
-               part(inputs, "plain kernel", [&] { return honest_accuracy(*plain, checked->data, right); }));
-    } else if (family == Family::normal && !data_.empty()) {
-      checked->honest = data_.front()->honest;  // same distribution, other seed
-    }
-    if (right) data_.push_back(std::move(checked));
-    return right;
-  };
-
-  KERF_TRY(const bool ordinary, add(Family::normal, "normal 0", true));
-  if (!ordinary)
-    return fail(
-        Errc::invalid_input,
-        fmt::format(
-            "the reference cannot be computed at precision {} on shape '{}': even the naive kernel misses its error "
-            "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
-            precision_name(inputs.task.precision), shape_.name));
-  if (shape_.weight > 0)
-    for (int i = 1; i < timed_sets(inputs); ++i)
-      KERF_TRY_VOID(add(Family::normal, "normal " + std::to_string(i), false));
-  timed_count_ = data_.size();
-
-  const bool discover = families == nullptr;
-  for (const Family family : oracle::kAllFamilies) {
-    if (family == Family::normal || (family == Family::specials && !inputs.task.special_values)) continue;
-    if (!discover && (!suits_large_shapes(family) ||
-                      std::find(families->usable.begin(), families->usable.end(), family) == families->usable.end()))
-      continue;
-    KERF_TRY(const bool right, add(family, std::string(oracle::family_name(family)), discover));
-    if (right)
-      found.usable.push_back(family);
-    else
-      found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them",
-                                        oracle::family_name(family)));
-  }
-  // Only ordinary data says what accuracy is honest; elsewhere the element bounds alone decide.
-  for (auto& checked : data_)
-    if (checked->data.distribution != oracle::family_name(Family::normal)) checked->honest.clear();
-  return {};
-}
-
-std::vector<const CheckedData*> ShapeContext::checked() const {
-  std::vector<const CheckedData*> all;
-  for (std::size_t i = 0; i < data_.size(); ++i)
-    if (i == 0 || i >= timed_count_) all.push_back(data_[i].get());
-  return all;
-}
-
-std::vector<const CheckedData*> ShapeContext::timed() const {
-  std::vector<const CheckedData*> all;
-  for (std::size_t i = 0; i < timed_count_; ++i) all.push_back(data_[i].get());
-  return all;
-}
-
 void ShapeContext::forget_handles() {
   for (auto& baseline : baselines_) baseline->handle.reset();
-  if (accuracy_) accuracy_->handle.reset();
 }
 
 double ShapeContext::naive_us() const {

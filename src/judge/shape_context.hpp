@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/rng.hpp"
 #include "build/build.hpp"
 #include "judge/device_data.hpp"
 #include "model/evaluation.hpp"
@@ -51,7 +52,7 @@ class ShapeContext {
   static void compile_ahead(const Inputs& inputs);
 
   /// With `families` null the context finds out which are usable and checks all of them (the smallest shape does this);
-  /// otherwise it uses a subset that suits large tensors.
+  /// otherwise it uses some that every shape is checked with and others at random.
   static Result<std::unique_ptr<ShapeContext>> prepare(const Inputs& inputs, const Families* families, Families& found);
 
   const ShapeSet& shape() const { return shape_; }
@@ -64,10 +65,12 @@ class ShapeContext {
   /// What the preparation cost, by part, in the order of the work.
   const std::vector<TierTime>& costs() const { return costs_; }
 
-  /// Data sets to verify on, the normal one first.
-  std::vector<const CheckedData*> checked() const;
-  /// Data sets timed calls draw from (all normal), with their honest accuracy.
-  std::vector<const CheckedData*> timed() const;
+  /// Data sets to verify on, an ordinary one first.
+  std::vector<const oracle::DataSet*> checked() const;
+  /// The same in random order; of repeated draws of one family one each.
+  std::vector<const oracle::DataSet*> checked(Rng rng) const;
+  /// Data sets timed calls draw from: the checked ones without special values.
+  std::vector<const oracle::DataSet*> timed() const;
 
   /// Baselines, loaded (again, if a fault voided their handles).
   Result<std::vector<LoadedBaseline*>> baselines();
@@ -82,13 +85,35 @@ class ShapeContext {
   explicit ShapeContext(const ShapeSet& shape) : shape_(shape) {}
   /// Does one part of the preparation and keeps what it cost.
   template <class Work>
-  auto part(const Inputs& inputs, const char* name, const Work& work);
+  auto part(const Inputs& inputs, const char* name, const Work& work) {
+    const Nanoseconds start = inputs.clock != nullptr ? inputs.clock->now() : Nanoseconds{};
+    auto done = work();
+    add_cost(inputs, name, start);
+    return done;
+  }
+  void add_cost(const Inputs& inputs, const char* name, Nanoseconds start);
   Status prepare_parts(const Inputs& inputs, const Families* families, Families& found);
   Status open_bench(const Inputs& inputs);
   Status make_data(const Inputs& inputs, const Families* families, Families& found);
   Status add_baselines(const Inputs& inputs);
   Status load(LoadedBaseline& baseline);
-  Result<HonestAccuracy> honest_accuracy(LoadedBaseline& plain, const oracle::DataSet& data, bool& right);
+
+  // shape_data.cpp
+  /// A data set to draw: the label names its stream of the seed.
+  struct Kind {
+    oracle::Family family = oracle::Family::normal;
+    std::string label;
+    int octaves = oracle::kWidestOctaves;
+  };
+  /// What is drawn besides the first normal data set. `known` null: all there are.
+  std::vector<oracle::Family> families_for(const Inputs& inputs, const Families* known);
+  Result<oracle::DataSet> draw(const Inputs& inputs, const Kind& kind);
+  /// Runs the plain kernel on the data set and keeps its errors there; false where it is not right itself.
+  Result<bool> ask_plain(LoadedBaseline& plain, oracle::DataSet& data);
+  /// The same with data sets of the same kind for company, where one has too few elements.
+  Result<bool> find_honest_errors(const Inputs& inputs, LoadedBaseline& plain, oracle::DataSet& data, const Kind& kind);
+  /// False when a plain implementation is not right on such data, however it is drawn.
+  Result<bool> add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain);
   Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& name,
                                                       const std::string& source);
 
@@ -97,17 +122,20 @@ class ShapeContext {
   int slots_ = 1;
   bool needs_flush_ = true;
   std::vector<BufferSpec> outputs_;
-  std::unique_ptr<DeviceData> device_data_;         // set for shapes whose data is made on the device
-  std::vector<std::unique_ptr<CheckedData>> data_;  // checked sets; the first `timed_count_` normal ones are timed
-  std::size_t timed_count_ = 0;
+  std::unique_ptr<DeviceData> device_data_;  // set for shapes whose data is made on the device
+  std::vector<std::unique_ptr<oracle::DataSet>> data_;
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
-  std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not the naive one
+  std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not a baseline
   std::vector<std::string> notes_;
   std::vector<TierTime> costs_;
 };
 
 /// The constants of a compile: shape symbols and tunables.
 Bindings with_tunables(const Bindings& symbols, const Bindings& tunables);
+
+/// How many data sets timed calls of a shape draw from: small shapes are batched, and every call of a batch needs data
+/// of its own.
+int timed_sets(const Task& task, const ShapeSet& shape, int at_least);
 
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
 Result<std::string> naive_source(const Task& task, const Target& target);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rng.hpp"
 #include "judge/judge.hpp"
 
 namespace kerf {
@@ -149,7 +150,9 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   VerifyOptions options;
   options.gate = gate;
   options.call_limit = call_limit(*context);
-  const auto data = context->checked();
+  const Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + "checked");
+  options.seed = rng.fork("slots").bits();
+  const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options));
   if (!refusal) {

@@ -62,12 +62,11 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
   if (pace.baselines) KERF_TRY_VOID(add_baselines(kernels, shape));
 
-  std::vector<const oracle::DataSet*> data;
-  for (const CheckedData* checked : context.timed()) data.push_back(&checked->data);
+  const std::vector<const oracle::DataSet*> data = context.timed();
   std::optional<Refusal> refusal;
   const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set) -> Result<bool> {
     KERF_TRY(const SlotReport report, context.bench().check(slot, set));
-    refusal = judge_slot(report, set, {}, context.outputs());
+    refusal = judge_slot(report, set, context.outputs());
     if (!refusal) return true;
     if (kernel != 0)
       return fail(Errc::tool_failed, "baseline " + kernels[kernel].name + " gave a wrong result while being timed: " +

@@ -1,6 +1,7 @@
 #pragma once
 // Element-by-element comparison of an output with its expected value and error bound.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,9 +11,20 @@
 
 namespace kerf::oracle {
 
-/// An element passes when |actual - expected| <= kBoundFactor * bound + tiny, NaN and infinities agree, integers are
-/// equal.
+/// Where nothing is known about honest errors an element passes when |actual - expected| <= kBoundFactor * bound +
+/// tiny. NaN and infinities agree and integers are equal in any case.
 inline constexpr double kBoundFactor = 4;
+
+/// Large errors are counted by size, in powers of two.
+inline constexpr int kOctaves = 24;
+
+/// How errors of one output are weighed, in units of the element's bound.
+struct Allowance {
+  double most = kBoundFactor;  ///< an element is wrong beyond this
+  double unit = 1;             ///< octave k counts the errors in [2^k, 2^(k+1)) units; smaller ones are not counted
+  double roundings = 0;        ///< an error of so many roundings of the output's type (at the element's magnitude) or
+                               ///< fewer counts as none, unless it is beyond kBoundFactor bounds
+};
 
 struct CompareStats {
   std::int64_t total = 0;
@@ -21,23 +33,35 @@ struct CompareStats {
   std::int64_t worst = -1;  ///< flat index of the element with the largest error over tolerance; -1: none compared
   double worst_ratio = 0;   ///< its |error| / tolerance; +inf for a NaN or infinity mismatch
   double worst_expected = 0, worst_actual = 0, worst_bound = 0;  ///< of that element, for evidence
-  double sum_squares = 0;          ///< of |error| / bound over compared finite elements with bound > 0
-  std::int64_t squares_count = 0;  ///< how many elements entered sum_squares
+  double sum_squares = 0;                        ///< of |error| / bound over compared finite elements with bound > 0
+  std::int64_t squares_count = 0;                ///< how many elements entered sum_squares
+  double largest = 0;                            ///< |error| / bound of the worst of these
+  std::array<std::int64_t, kOctaves> octaves{};  ///< how many of these by size (Allowance::unit); the last is open
 };
 
 /// Compares storage of `dtype` (the output's) with expected (f64 / i64 / bool) and bound (f64). `nan_is_free`: elements
 /// whose expected value is NaN are skipped. Thread-safe; uses up to `threads` threads (0: all).
 CompareStats compare(DType dtype, std::span<const std::byte> actual, const ir::HostTensor& expected,
-                     const ir::HostTensor& bound, bool nan_is_free, int threads = 0);
+                     const ir::HostTensor& bound, bool nan_is_free, const Allowance& allowance = {}, int threads = 0);
 
 /// Bounding box of the elements that fail the same test (slow path, for evidence).
 struct WrongBox {
   std::vector<std::int64_t> low, high;  ///< empty when nothing is wrong
 };
 WrongBox wrong_box(DType dtype, std::span<const std::byte> actual, const ir::HostTensor& expected,
-                   const ir::HostTensor& bound, bool nan_is_free);
+                   const ir::HostTensor& bound, bool nan_is_free, const Allowance& allowance = {});
 
 /// Tolerance of one element, for evidence.
-double tolerance(double bound);
+double tolerance(double bound, double most = kBoundFactor);
+
+/// Errors of a value y up to max(relative * |y|, absolute) count as none (Allowance::roundings); the second is what a
+/// device that flushes denormals loses.
+struct Negligible {
+  double relative = 0, absolute = 0;
+};
+Negligible negligible(DType dtype, const Allowance& allowance);
+
+/// Half the distance of neighbouring numbers of a float type, relative to them.
+double rounding_unit(DType dtype);
 
 }  // namespace kerf::oracle

@@ -26,7 +26,7 @@ struct Case {
     }
   }
   CompareStats stats(bool nan_is_free = false) const {
-    return compare(actual.dtype, actual.bytes, expected, bound, nan_is_free, 1);
+    return compare(actual.dtype, actual.bytes, expected, bound, nan_is_free, {}, 1);
   }
 };
 
@@ -77,7 +77,7 @@ TEST(Compare, CountsAndLocatesAcrossBlocksAndThreads) {
   a[4097] = 2.0F;
   a[9999] = 9.0F;
   const Case c(a, e, 1e-6);
-  const CompareStats stats = compare(DType::f32, c.actual.bytes, c.expected, c.bound, false, 2);
+  const CompareStats stats = compare(DType::f32, c.actual.bytes, c.expected, c.bound, false, {}, 2);
   EXPECT_EQ(stats.wrong, 2);
   EXPECT_EQ(stats.worst, 9999);
   EXPECT_EQ(stats.total, 10000);

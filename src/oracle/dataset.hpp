@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "ir/tensor.hpp"
+#include "oracle/compare.hpp"
+#include "oracle/honest.hpp"
 
 namespace kerf::oracle {
 
@@ -17,6 +19,12 @@ struct DataSet {
   std::vector<ir::HostTensor> expected;  ///< one per output: f64 for floats, i64 for integers, bool
   std::vector<ir::HostTensor> bound;     ///< one per output: f64 absolute error bound; +inf: not compared
   bool nan_is_free = false;              ///< where NaN is expected, anything is accepted (see docs/verification.md)
+  std::vector<HonestErrors> honest;      ///< one per output: what a plain implementation loses; empty: not known
+  std::vector<Allowance> allowances;     ///< one per output, following from `honest`; empty: the bounds alone decide
+
+  Allowance allowance(std::size_t output) const {
+    return output < allowances.size() ? allowances[output] : Allowance{};
+  }
 };
 
 }  // namespace kerf::oracle

@@ -1,5 +1,6 @@
 #include "oracle/inputs.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -13,11 +14,16 @@
 namespace kerf::oracle {
 namespace {
 
-/// Sum of four 16-bit uniforms, centred and scaled to deviation 1: bell-shaped on (-3.5, 3.5), four cheap operations.
+/// Sum of four 16-bit uniforms, centred and scaled to deviation 1, with all bits of a mantissa below; one element in
+/// 512 is stretched, the more the rarer, so that there is no largest one.
 double bell(std::uint64_t bits) {
   const auto sum =
       static_cast<double>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
-  return (sum / 65536.0 - 2.0 + 0x1.0p-15) * 1.7320508075688772;
+  const std::uint64_t more = mix64(bits ^ 0x6a09e667f3bcc909ULL);
+  const double fine = static_cast<double>(more & 0xffffffff) * 0x1.0p-48;
+  const int zeros = std::countl_zero(more);
+  const double stretch = zeros > 8 ? 1 + 0.25 * (zeros - 8) : 1.0;
+  return (sum / 65536.0 - 2.0 + 0x1.8p-16 + fine) * 1.7320508075688772 * stretch;
 }
 
 double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
@@ -45,8 +51,42 @@ double special(std::uint64_t bits, std::uint64_t second, std::int64_t index, std
   return bell(mix64(bits));
 }
 
-double family_value(Family family, std::uint64_t bits, std::uint64_t stream, std::int64_t index, std::int64_t count) {
-  switch (family) {
+/// 2^e (1 + something below 1), e within `octaves` of zero.
+double factor(std::uint64_t bits, int octaves) {
+  const int exponent = static_cast<int>(bits % static_cast<std::uint64_t>(2 * octaves + 1)) - octaves;
+  return std::ldexp(1.0 + unit(mix64(bits)), exponent);
+}
+
+/// Nothing, or up to 128 deviations to either side.
+double shift(std::uint64_t bits, double deviation) {
+  if (bits % 4 < 2) return 0;
+  const double size = std::ldexp(deviation * (1.0 + unit(mix64(bits))), static_cast<int>((bits >> 8) % 7));
+  return bits % 4 == 2 ? size : -size;
+}
+
+std::uint64_t row_bits(std::uint64_t stream, std::int64_t row) {
+  return mix64(stream ^ mix64(static_cast<std::uint64_t>(row) + 0x517cc1b727220a95ULL));
+}
+
+double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
+  const std::uint64_t row = row_bits(stream, index / static_cast<std::int64_t>(input.a));
+  if (row % 8 == 0) return 0;
+  const double scale = factor(row >> 3, static_cast<int>(input.b));
+  if (row % 8 == 1) return scale * bell(row);
+  return shift(mix64(row), scale) + scale * bell(bits);
+}
+
+double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
+  const auto length = static_cast<std::int64_t>(input.a);
+  const std::uint64_t row = row_bits(stream, index / length);
+  const auto kept = static_cast<std::int64_t>((row >> 1) % static_cast<std::uint64_t>(length)) + 1;  // at least one
+  const bool hidden = row % 2 == 0 ? index % length >= kept : bits % 8 == 0;
+  return hidden ? input.b : bell(mix64(bits));
+}
+
+double family_value(const InputDraw& input, std::uint64_t bits, std::uint64_t stream, std::int64_t index,
+                    std::int64_t count) {
+  switch (input.family) {
     case Family::normal: return bell(bits);
     case Family::log_uniform: return log_uniform(bits);
     case Family::spikes: return bits % 500 == 0 ? 300.0 * bell(mix64(bits)) : bell(mix64(bits));
@@ -55,6 +95,10 @@ double family_value(Family family, std::uint64_t bits, std::uint64_t stream, std
     case Family::negative: return -unit(bits);
     case Family::specials:
       return special(bits, mix64(stream + static_cast<std::uint64_t>(index / 16384)), index, count);
+    case Family::scaled: return input.b + input.a * bell(bits);
+    case Family::rows: return row_value(bits, stream, index, input);
+    case Family::masked: return masked_value(bits, stream, index, input);
+    case Family::ties: return bell(mix64(stream ^ (bits % 4)));
   }
   return 0;
 }
@@ -80,12 +124,18 @@ std::string_view family_name(Family family) {
     case Family::positive: return "positive";
     case Family::negative: return "negative";
     case Family::specials: return "specials";
+    case Family::scaled: return "scaled";
+    case Family::rows: return "rows";
+    case Family::masked: return "masked";
+    case Family::ties: return "ties";
   }
   return "unknown";
 }
 
-Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, Family family,
-                            const std::optional<InputDistribution>& given, std::uint64_t seed) {
+bool has_scale(Family family) { return family == Family::scaled || family == Family::rows; }
+
+Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
+                            const std::optional<InputDistribution>& given) {
   KERF_TRY(auto extents, evaluate(type.shape, symbols));
   double highest = given ? given->b : 0;
   if (given && given->b_is_dim) {
@@ -94,7 +144,7 @@ Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols,
   }
   ir::HostTensor tensor = ir::make_tensor(type.dtype, std::move(extents));
   const std::int64_t count = tensor.elements();
-  const std::uint64_t stream = mix64(seed);
+  const std::uint64_t stream = mix64(input.seed);
   parallel_for(count, 65536, 0, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t bits = mix64(stream + static_cast<std::uint64_t>(i));
@@ -106,7 +156,7 @@ Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols,
       } else if (is_integer(type.dtype)) {
         value = static_cast<double>(bits % 9) - 4.0;
       } else {
-        value = family_value(family, bits, stream, i, count);
+        value = family_value(input, bits, stream, i, count);
       }
       store_element(type.dtype, tensor.bytes.data(), static_cast<std::size_t>(i), value);
     }
@@ -114,18 +164,65 @@ Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols,
   return tensor;
 }
 
-std::uint64_t input_seed(const ir::TensorType& input, Family family, std::uint64_t seed) {
-  return mix64(seed ^ hash64(input.name) ^ mix64(static_cast<std::uint64_t>(family)));
+namespace {
+
+/// A 16-bit float has few octaves, and sums of it need room.
+int octaves_for(DType dtype, int wanted) { return dtype == DType::f16 ? std::min(wanted, 5) : wanted; }
+
+double mask_for(DType dtype, bool lowest) {
+  if (dtype == DType::f16) return lowest ? -65504.0 : -1e4;
+  if (dtype == DType::bf16) return lowest ? -0x1.FEp127 : -1e9;
+  return lowest ? -static_cast<double>(std::numeric_limits<float>::max()) : -1e9;
 }
 
-Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, Family family,
-                                                std::uint64_t seed) {
+/// A row is what lies along the last axis; vectors are cut into pieces.
+Result<double> row_length(const ir::TensorType& type, const Bindings& symbols) {
+  KERF_TRY(const auto extents, evaluate(type.shape, symbols));
+  const std::int64_t last = extents.empty() ? 1 : extents.back();
+  return static_cast<double>(std::max<std::int64_t>(extents.size() > 1 ? last : std::min<std::int64_t>(last, 64), 1));
+}
+
+bool is_given(const Task& task, std::size_t input) {
+  return input < task.distributions.size() && task.distributions[input].has_value();
+}
+
+}  // namespace
+
+Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
+  std::vector<std::size_t> free;  // inputs that the family decides about
+  for (std::size_t i = 0; i < task.inputs.size(); ++i)
+    if (is_float(task.inputs[i].dtype) && !is_given(task, i)) free.push_back(i);
+  const std::uint64_t choice = mix64(data.seed ^ 0x3c6ef372fe94f82bULL);
+  std::vector<InputDraw> draws;
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    const ir::TensorType& type = task.inputs[i];
+    InputDraw input{data.family, mix64(data.seed ^ hash64(type.name) ^ mix64(static_cast<std::uint64_t>(data.family)))};
+    const int octaves = octaves_for(type.dtype, data.octaves);
+    KERF_TRY(const double length, row_length(type, shape.symbols));
+    if (data.family == Family::scaled) {
+      input.a = factor(mix64(input.seed ^ 1), octaves);
+      input.b = shift(mix64(input.seed ^ 2), input.a);
+    } else if (data.family == Family::rows) {
+      input.a = length;
+      input.b = octaves;
+    } else if (data.family == Family::masked) {
+      const bool chosen = !free.empty() && free[choice % free.size()] == i;
+      if (!chosen) input.family = Family::normal;
+      input.a = length;
+      input.b = mask_for(type.dtype, (choice >> 32) % 2 == 0);
+    }
+    draws.push_back(input);
+  }
+  return draws;
+}
+
+Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, const DataDraw& data) {
   KERF_TRY_VOID(check_memory(task, shape, available_memory_bytes()));
+  KERF_TRY(const auto draws, input_draws(task, shape, data));
   std::vector<ir::HostTensor> inputs;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
-    const std::uint64_t stream = input_seed(task.inputs[i], family, seed);
     const auto given = i < task.distributions.size() ? task.distributions[i] : std::nullopt;
-    KERF_TRY(auto tensor, draw(task.inputs[i], shape.symbols, family, given, stream));
+    KERF_TRY(auto tensor, draw(task.inputs[i], shape.symbols, draws[i], given));
     inputs.push_back(std::move(tensor));
   }
   return inputs;

@@ -13,28 +13,51 @@
 namespace kerf::oracle {
 
 enum class Family {
-  normal,       ///< bell-shaped, mixed sign, deviation 1: what is timed, and where a lower precision shows most
+  normal,       ///< bell-shaped with tails, mixed sign, deviation 1: where a lower precision shows most
   log_uniform,  ///< mixed sign, magnitudes 2^-10 .. 2^10
   spikes,       ///< normal with one element in 500 about 300 times larger
   integers,     ///< -4 .. 4: exact arithmetic, many ties and zeros
   positive,     ///< uniform in [0, 1): sums drift instead of cancelling
   specials,     ///< normal with rare NaN, infinities, signed zeros, denormals
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
+  scaled,  ///< normal times a factor plus an offset, both drawn per input: what is tuned to deviation 1 is wrong here
+  rows,    ///< the same per row; some rows are zero, some constant
+  masked,  ///< normal; in one input the ends of rows and single elements are -1e9 or the lowest number
+  ties,    ///< four different numbers
 };
 inline constexpr Family kAllFamilies[] = {Family::normal,   Family::log_uniform, Family::spikes,  Family::integers,
-                                          Family::positive, Family::negative,    Family::specials};
+                                          Family::positive, Family::negative,    Family::scaled,  Family::rows,
+                                          Family::masked,   Family::ties,        Family::specials};
 std::string_view family_name(Family family);  ///< stable
 
-/// One tensor. Element i depends on (seed, i) alone, so the result is the same on any number of threads. A distribution
+/// Factors of `scaled` and `rows` lie within 2^-n and 2^n: 10^-8 .. 10^8.
+inline constexpr int kWidestOctaves = 26;
+/// True where a narrower draw may suit a task that overflows on a wide one.
+bool has_scale(Family family);
+
+/// A draw of all inputs.
+struct DataDraw {
+  Family family = Family::normal;
+  std::uint64_t seed = 0;
+  int octaves = kWidestOctaves;  ///< of families that have a scale
+};
+
+/// What one input of a draw is made of.
+struct InputDraw {
+  Family family = Family::normal;
+  std::uint64_t seed = 0;
+  double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask
+};
+
+/// One tensor. Element i depends on (draw, i) alone, so the result is the same on any number of threads. A distribution
 /// given by the task replaces the family (its specials included).
-Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, Family family,
-                            const std::optional<InputDistribution>& given, std::uint64_t seed);
+Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
+                            const std::optional<InputDistribution>& given);
 
-/// The seed `draw_inputs` hands to `draw` for one input.
-std::uint64_t input_seed(const ir::TensorType& input, Family family, std::uint64_t seed);
+/// What `draw_inputs` hands to `draw`: each input has its own stream of the seed.
+Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data);
 
-/// All inputs of a task for one shape set, each from its own stream of `seed`.
-Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, Family family,
-                                                std::uint64_t seed);
+/// All inputs of a task for one shape set.
+Result<std::vector<ir::HostTensor>> draw_inputs(const Task& task, const ShapeSet& shape, const DataDraw& data);
 
 }  // namespace kerf::oracle

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
+#include <set>
 
 namespace kerf::oracle {
 namespace {
 
 ir::HostTensor tensor(Family family, std::int64_t n, std::uint64_t seed = 1, DType dtype = DType::f32) {
   const ir::TensorType type{"x", dtype, {Dim::symbol("n")}};
-  auto drawn = draw(type, {{"n", n}}, family, std::nullopt, seed);
+  auto drawn = draw(type, {{"n", n}}, {family, seed}, std::nullopt);
   EXPECT_TRUE(drawn) << drawn.error().message;
   return *drawn;
 }
@@ -28,6 +32,98 @@ TEST(Draw, NormalHasMixedSignAndUnitDeviation) {
   }
   EXPECT_NEAR(sum / 1e5, 0, 0.02);
   EXPECT_NEAR(squares / 1e5, 1, 0.02);
+}
+
+TEST(Draw, NormalHasTailsAndFullMantissas) {
+  const ir::HostTensor x = tensor(Family::normal, 1000000);
+  std::set<float> different;
+  float largest = 0;
+  std::uint32_t bits = 0;
+  for (int i = 0; i < 1000000; ++i) {
+    const float v = x.as<float>()[i];
+    different.insert(v);
+    largest = std::max(largest, std::fabs(v));
+    bits |= std::bit_cast<std::uint32_t>(v);
+  }
+  EXPECT_GT(different.size(), 950000U);
+  EXPECT_GT(largest, 4.5F) << "what is right between -3.5 and 3.5 only is not right";
+  EXPECT_EQ(bits & 0x7fffffU, 0x7fffffU);
+}
+
+Task two_inputs() {
+  Task task;
+  task.inputs = {{"a", DType::f32, {Dim(64), Dim(48)}}, {"b", DType::f32, {Dim(48), Dim(40)}}};
+  return task;
+}
+
+TEST(Draw, ScaledInputsHaveAnotherFactorAndOffsetInEveryDraw) {
+  double least = 1e30, most = 0;
+  int shifted = 0;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    const auto inputs = draw_inputs(two_inputs(), {}, {Family::scaled, seed});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    double sum = 0, squares = 0;
+    const ir::HostTensor& x = inputs->front();
+    for (std::int64_t i = 0; i < x.elements(); ++i) {
+      sum += x.as<float>()[i];
+      squares += static_cast<double>(x.as<float>()[i]) * x.as<float>()[i];
+    }
+    const double mean = sum / static_cast<double>(x.elements());
+    const double deviation = std::sqrt(squares / static_cast<double>(x.elements()) - mean * mean);
+    least = std::min(least, deviation);
+    most = std::max(most, deviation);
+    shifted += std::fabs(mean) > deviation / 2 ? 1 : 0;
+  }
+  EXPECT_LT(least, 1e-6);
+  EXPECT_GT(most, 1e6);
+  EXPECT_GT(shifted, 16);
+  EXPECT_LT(shifted, 48);
+}
+
+TEST(Draw, RowsHaveScalesOfTheirOwnAndSomeAreZeroOrConstant) {
+  const auto inputs = draw_inputs(two_inputs(), {}, {Family::rows, 3});
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  int zero = 0, constant = 0, small = 0, large = 0;
+  for (int r = 0; r < 64; ++r) {
+    const float* row = inputs->front().as<float>() + r * 48;
+    const bool same = std::all_of(row, row + 48, [&](float v) { return v == row[0]; });
+    zero += same && row[0] == 0 ? 1 : 0;
+    constant += same && row[0] != 0 ? 1 : 0;
+    small += !same && std::fabs(row[0]) < 1e-3F ? 1 : 0;
+    large += !same && std::fabs(row[0]) > 1e3F ? 1 : 0;
+  }
+  EXPECT_GE(zero, 2);
+  EXPECT_GE(constant, 2);
+  EXPECT_GE(small, 8);
+  EXPECT_GE(large, 8);
+}
+
+TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {
+  std::set<float> masks;
+  std::set<int> which;
+  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+    const auto inputs = draw_inputs(two_inputs(), {}, {Family::masked, seed});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    for (int n = 0; n < 2; ++n) {
+      const ir::HostTensor& x = (*inputs)[static_cast<std::size_t>(n)];
+      for (std::int64_t i = 0; i < x.elements(); ++i)
+        if (x.as<float>()[i] < -1e8F) {
+          masks.insert(x.as<float>()[i]);
+          which.insert(n);
+        }
+      for (std::int64_t r = 0; r < x.shape[0]; ++r) {
+        const float* row = x.as<float>() + r * x.shape[1];
+        EXPECT_TRUE(std::any_of(row, row + x.shape[1], [](float v) { return v > -1e8F; }));
+      }
+    }
+  }
+  EXPECT_EQ(masks, (std::set<float>{-std::numeric_limits<float>::max(), -1e9F}));
+  EXPECT_EQ(which, (std::set<int>{0, 1}));
+}
+
+TEST(Draw, TiesAreFourNumbers) {
+  const ir::HostTensor x = tensor(Family::ties, 1000);
+  EXPECT_EQ(std::set<float>(x.as<float>(), x.as<float>() + 1000).size(), 4U);
 }
 
 TEST(Draw, SpecialsAlwaysHoldANonFiniteElementAndMostlyOrdinaryOnes) {
@@ -71,7 +167,7 @@ TEST(Draw, ATasksDistributionIsObeyed) {
   classes.b_is_dim = true;
   classes.b_dim = Dim::symbol("n") - Dim(1);
   const ir::TensorType type{"t", DType::i64, {Dim(2000)}};
-  const auto drawn = draw(type, {{"n", 7}}, Family::specials, classes, 3);
+  const auto drawn = draw(type, {{"n", 7}}, {Family::specials, 3}, classes);
   ASSERT_TRUE(drawn) << drawn.error().message;
   std::int64_t low = 99, high = -1;
   for (int i = 0; i < 2000; ++i) {

@@ -87,11 +87,10 @@ Result<std::unique_ptr<Reference>> make_graph_reference(const Task& task) {
   return std::make_unique<GraphReference>(ir::simplify(bounded), nan_is_free(*task.graph));
 }
 
-Result<DataSet> make_data(const Task& task, const Reference& reference, const ShapeSet& shape, Family family,
-                          std::uint64_t seed) {
-  KERF_TRY(auto inputs, draw_inputs(task, shape, family, seed));
+Result<DataSet> make_data(const Task& task, const Reference& reference, const ShapeSet& shape, const DataDraw& draw) {
+  KERF_TRY(auto inputs, draw_inputs(task, shape, draw));
   KERF_TRY(DataSet data, reference.expect(shape, std::move(inputs)));
-  data.distribution = family_name(family);
+  data.distribution = family_name(draw.family);
   return data;
 }
 

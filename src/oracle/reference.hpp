@@ -25,8 +25,7 @@ class Reference {
 Result<std::unique_ptr<Reference>> make_graph_reference(const Task& task);
 
 /// Draws inputs and lets the reference answer.
-Result<DataSet> make_data(const Task& task, const Reference& reference, const ShapeSet& shape, Family family,
-                          std::uint64_t seed);
+Result<DataSet> make_data(const Task& task, const Reference& reference, const ShapeSet& shape, const DataDraw& draw);
 
 /// Unit round-offs of the task's accuracy class.
 ir::ErrorModel error_model(Precision precision);

@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
+#include "base/rng.hpp"
 #include "ir/analysis/cost.hpp"
 #include "oracle/compare.hpp"
+#include "oracle/honest.hpp"
 #include "verify/memory.hpp"
 
 namespace kerf {
@@ -17,12 +20,17 @@ namespace {
 
 using oracle::DataSet;
 
+oracle::CompareStats compared(const Task& task, const DataSet& data, const ir::HostTensor& output, std::size_t k) {
+  return oracle::compare(task.outputs[k].dtype, output.bytes, data.expected[k], data.bound[k], data.nan_is_free,
+                         data.allowance(k));
+}
+
 /// True when these outputs would be accepted in place of the expected ones.
 bool would_pass(const Task& task, const DataSet& data, const std::vector<ir::HostTensor>& outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto stats =
-        oracle::compare(task.outputs[i].dtype, outputs[i].bytes, data.expected[i], data.bound[i], data.nan_is_free);
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const auto stats = compared(task, data, outputs[k], k);
     if (stats.wrong > 0) return false;
+    if (k < data.honest.size() && oracle::less_accurate(stats, data.honest[k])) return false;
   }
   return true;
 }
@@ -110,6 +118,40 @@ Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Refer
   });
 }
 
+/// Inputs moved by one rounding of the task's accuracy class, up or down at random. What that does to the outputs is
+/// about what an honest implementation loses.
+std::vector<ir::HostTensor> moved(const Task& task, const std::vector<ir::HostTensor>& inputs, std::uint64_t seed) {
+  const ir::ErrorModel model = oracle::error_model(task.precision);
+  const double unit = std::max(model.rounding, model.operand);
+  std::vector<ir::HostTensor> all = inputs;
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    if (!is_float(all[j].dtype)) continue;
+    // Half a step or less would be rounded away again.
+    const double step = 1.5 * std::max(unit, oracle::rounding_unit(all[j].dtype));
+    for (std::int64_t i = 0; i < all[j].elements(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const double value = load_element(all[j].dtype, all[j].bytes.data(), at);
+      const bool up =
+          (mix64(seed + mix64(static_cast<std::uint64_t>(i) + (static_cast<std::uint64_t>(j) << 48))) & 1) != 0;
+      store_element(all[j].dtype, all[j].bytes.data(), at, value * (up ? 1 + step : 1 - step));
+    }
+  }
+  return all;
+}
+
+Status estimate_honest_errors(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                              DataSet& data, std::uint64_t seed) {
+  KERF_TRY(const auto outputs, answer(task, reference, shape, moved(task, data.inputs, seed)));
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    oracle::Allowance counted;
+    if (const double unit = oracle::rms(compared(task, data, outputs[k], k)); unit > 0) counted.unit = unit;
+    data.allowances.push_back(counted);
+    data.honest.push_back(oracle::honest_errors(compared(task, data, outputs[k], k)));
+    data.allowances.back() = oracle::allowance_of(data.honest.back());
+  }
+  return {};
+}
+
 /// True when the task reads every element of every input, so that half of them cannot suffice.
 bool reads_everything(const Task& task, const ShapeSet& shape, const DataSet& data) {
   if (!task.graph) return true;
@@ -125,9 +167,11 @@ struct Suspect {
   std::string trivial, refusal;
 };
 
-/// Tries every trivial candidate on one draw; names those that failed, as they must, in `tried`.
+/// Tries trivial candidates on one draw (`all`: also those that take further answers of the reference); names those
+/// that failed, as they must, in `tried`.
 Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                                         const DataSet& data, std::uint64_t seed, std::vector<std::string>& tried) {
+                                         const DataSet& data, std::uint64_t seed, bool all,
+                                         std::vector<std::string>& tried) {
   std::vector<Suspect> suspects;
   const auto judge = [&](std::string trivial, const std::vector<ir::HostTensor>& outputs, std::string refusal) {
     if (would_pass(task, data, outputs))
@@ -135,13 +179,21 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
     else
       tried.push_back(std::move(trivial));
   };
-  KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, oracle::Family::normal, seed + 2));
+  KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, {oracle::Family::normal, seed + 2}));
   for (const TrivialCandidate& trivial : trivial_candidates(task, data, elsewhere))
     judge(trivial.name, trivial.outputs,
           fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
                       "outputs depend on the data.",
                       trivial.name));
-  KERF_TRY(const auto other, oracle::draw_inputs(task, shape, oracle::Family::normal, seed + 1));
+  judge("answer to other inputs",
+        fill(task, elsewhere,
+             [&](std::size_t k, std::int64_t i) {
+               return load_element(elsewhere.expected[k].dtype, elsewhere.expected[k].bytes.data(),
+                                   static_cast<std::size_t>(i));
+             }),
+        "the outputs hardly depend on the inputs: the answer to other inputs would pass.");
+  if (!all) return suspects;
+  KERF_TRY(const auto other, oracle::draw_inputs(task, shape, {oracle::Family::normal, seed + 1}));
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
     if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
     std::vector<ir::HostTensor> changed = data.inputs;
@@ -174,12 +226,16 @@ constexpr int kDraws = 20;
 
 constexpr std::uint64_t kSeedsPerDraw = 3;
 
+/// Timed shapes up to this many elements and multiply-adds are tried, too: what the reference answers within a second.
+constexpr double kMostElements = 1 << 22, kMostWork = 1e9;
+
 /// Data sets that are alive at the same time: the drawn one and the one with changed inputs.
 constexpr int kLiveSets = 2;
 
 Result<Admission> try_trivial_candidates(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                                         std::uint64_t seed) {
+                                         bool all) {
   Admission result;
+  std::uint64_t seed = hash64(task.id + shape.name);
   const auto refuse = [&](std::string reason) {
     result.admitted = false;
     result.reason = std::move(reason);
@@ -187,7 +243,8 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
   };
   std::vector<Suspect> suspects;
   for (int draw = 0; draw < kDraws; ++draw, seed += kSeedsPerDraw) {
-    KERF_TRY(const DataSet data, oracle::make_data(task, reference, shape, oracle::Family::normal, seed));
+    KERF_TRY(DataSet data, oracle::make_data(task, reference, shape, {oracle::Family::normal, seed}));
+    KERF_TRY_VOID(estimate_honest_errors(task, reference, shape, data, seed));
     for (std::size_t k = 0; k < task.outputs.size(); ++k) {
       const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
       if (total > 0 && compared * 2 < total)
@@ -197,7 +254,7 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
                         task.outputs[k].name, total - compared, total));
     }
     std::vector<std::string> failed;
-    KERF_TRY(auto passing, suspects_on(task, reference, shape, data, seed, failed));
+    KERF_TRY(auto passing, suspects_on(task, reference, shape, data, seed, all, failed));
     if (draw == 0) {
       suspects = std::move(passing);
     } else {
@@ -211,18 +268,46 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
   return refuse(suspects.front().refusal);
 }
 
-}  // namespace
+double elements(const Task& task, const ShapeSet& shape) {
+  double total = 0;
+  for (const auto* list : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *list)
+      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
+  return total;
+}
 
-Result<Admission> admit(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, std::uint64_t seed,
-                        std::int64_t host_bytes) {
+bool is_quick(const Task& task, const ShapeSet& shape) {
+  if (elements(task, shape) > kMostElements || !task.graph) return false;
+  const auto cost = ir::cost(*task.graph, shape.symbols);
+  return cost && cost->fma_flops / 2 + cost->other_flops <= kMostWork;
+}
+
+Result<Admission> admit_shape(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, bool all,
+                              std::int64_t host_bytes) {
   const MemoryNeed need = memory_need(task, shape, 0, kLiveSets);
   const MemoryThere there{host_bytes, 0, false};
   KERF_TRY_VOID(check_memory(shape, need, there));
   try {
-    return try_trivial_candidates(task, reference, shape, seed);
+    return try_trivial_candidates(task, reference, shape, all);
   } catch (const std::bad_alloc&) {  // of the reference's intermediate values, which `need` does not count
     return tl::unexpected<Error>(out_of_memory(shape, need, there));
   }
+}
+
+}  // namespace
+
+Result<Admission> admit(const Task& task, const oracle::Reference& reference, std::int64_t host_bytes) {
+  const ShapeSet& smallest = *std::ranges::min_element(
+      task.shapes, [&](const ShapeSet& a, const ShapeSet& b) { return elements(task, a) < elements(task, b); });
+  KERF_TRY(Admission admission, admit_shape(task, reference, smallest, true, host_bytes));
+  for (const ShapeSet& shape : task.shapes) {
+    if (!admission.admitted) break;
+    if (&shape == &smallest || shape.weight <= 0 || !is_quick(task, shape)) continue;
+    KERF_TRY(Admission timed, admit_shape(task, reference, shape, false, host_bytes));
+    admission.admitted = timed.admitted;
+    if (!timed.admitted) admission.reason = fmt::format("on shape '{}' {}", shape.name, timed.reason);
+  }
+  return admission;
 }
 
 }  // namespace kerf

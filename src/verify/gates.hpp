@@ -30,31 +30,18 @@ std::optional<Refusal> judge_header(const Candidate& candidate, const HeaderRule
 /// Static budget: no writable globals, no code at load time, no symbols outside the language's allowed set.
 std::optional<Refusal> judge_static(const StaticFacts& facts);
 
-/// Root mean square of |error| / bound per output that a plain implementation of the task's accuracy class reached on
-/// the same data; empty when it is not known.
-using HonestAccuracy = std::vector<double>;
-
-/// A candidate may be this many times less accurate (rms) than the plain implementation ...
-inline constexpr double kAccuracyFactor = 8;
-/// ... more where few elements make the rms uncertain (by 3 / sqrt(elements)) ...
-inline constexpr double kAccuracySpread = 3;
-/// ... and below this rms no difference matters: a single running sum of any length stays under it.
-inline constexpr double kAccuracyFloor = 0.05;
-
-double rms(const oracle::CompareStats& stats);
-
 /// What a call left behind. Borrowed for the call.
 struct SlotState {
   const SlotReport& report;
   const oracle::DataSet& data;
-  const HonestAccuracy& honest;
   const std::vector<BufferSpec>& outputs;  ///< output buffers of the layout, in order
 };
 /// One gate over the state of a slot; nothing when the call passes. The list of them is in slot_gates.cpp.
 using SlotGate = std::optional<Refusal> (*)(const SlotState& state);
 
-/// Judges a slot after a call: red zones, inputs, values, accuracy class; the first failing gate speaks.
-std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSet& data, const HonestAccuracy& honest,
+/// Judges a slot after a call, checked or timed: red zones, inputs, values, accuracy class; the first failing gate
+/// speaks.
+std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSet& data,
                                   const std::vector<BufferSpec>& outputs);
 
 /// Adds the bounding box of the wrong elements to a wrong-value refusal by reading the slot (slow; for the final

@@ -19,7 +19,7 @@ class GatesTest : public testing::Test {
       : bench_(ProblemLayout{
             {{"x", DType::f32, {2, 3}, BufferRole::input}, {"y", DType::f32, {2, 3}, BufferRole::output}}, 2}) {
     outputs_ = {{"y", DType::f32, {2, 3}, BufferRole::output}};
-    auto& data = checked_.data;
+    auto& data = data_;
     data.shape = "tail";
     data.distribution = "normal";
     data.inputs = {ir::make_tensor(DType::f32, {2, 3})};
@@ -34,7 +34,7 @@ class GatesTest : public testing::Test {
 
   Refusal refused(std::function<void(FakeBuffers&)> body) {
     bench_.kernels = {{std::move(body), 1, std::nullopt, 0}};
-    const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+    const auto result = verify(bench_, 0, {&data_}, 2, outputs_, {});
     EXPECT_TRUE(result) << result.error().message;
     EXPECT_TRUE(result->has_value()) << "was accepted";
     return result->value_or(Rejected{Gate::parse, "accepted"});
@@ -46,12 +46,12 @@ class GatesTest : public testing::Test {
 
   FakeBench bench_;
   std::vector<BufferSpec> outputs_;
-  CheckedData checked_;
+  oracle::DataSet data_;
 };
 
 TEST_F(GatesTest, ARightKernelPassesUnderBothPoisons) {
   bench_.kernels = {{right, 1, std::nullopt, 0}};
-  const auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  const auto result = verify(bench_, 0, {&data_}, 2, outputs_, {});
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->has_value());
   EXPECT_EQ(bench_.kernels[0].calls, 2 + 8 + 1);  // two poisons, then a batch: eight times slot 0, once slot 1
@@ -91,7 +91,7 @@ TEST_F(GatesTest, ABrokenRedZoneIsRefused) {
 }
 
 TEST_F(GatesTest, ErrorsWithinTheBoundButFarAboveHonestOnesAreALowerPrecision) {
-  checked_.honest = {0.01};
+  data_.honest = {{6, 0.01, 0.02, {}}};
   const Refusal refusal = refused([](FakeBuffers& b) {
     for (int i = 0; i < kN; ++i) b[1].as<float>()[i] = 2 * b[0].as<float>()[i] + 2e-6F;
   });
@@ -108,10 +108,10 @@ TEST_F(GatesTest, AKernelThatStopsWorkingAfterAFewCallsIsCaughtInTheBatch) {
 
 TEST_F(GatesTest, FaultsKeepTheirKind) {
   bench_.kernels = {{right, 1, Fault{Fault::Kind::timed_out, "hung"}, 0}};
-  auto result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  auto result = verify(bench_, 0, {&data_}, 2, outputs_, {});
   EXPECT_TRUE(std::holds_alternative<TimedOut>(**result));
   bench_.kernels[0].fault = Fault{Fault::Kind::forbidden, "openat"};
-  result = verify(bench_, 0, {&checked_}, 2, outputs_, {});
+  result = verify(bench_, 0, {&data_}, 2, outputs_, {});
   EXPECT_EQ(std::get<Rejected>(**result).gate, Gate::sandbox);
 }
 

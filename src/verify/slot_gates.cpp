@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "oracle/honest.hpp"
 #include "verify/gates.hpp"
 
 namespace kerf {
@@ -34,7 +35,8 @@ std::string in_words(const WrongEvidence& e) {
   return text;
 }
 
-WrongEvidence evidence_for(const oracle::CompareStats& stats, const oracle::DataSet& data, const BufferSpec& output) {
+WrongEvidence evidence_for(const oracle::CompareStats& stats, const oracle::DataSet& data, const BufferSpec& output,
+                           double most) {
   WrongEvidence e;
   e.output = output.name;
   e.shape = data.shape;
@@ -44,24 +46,8 @@ WrongEvidence evidence_for(const oracle::CompareStats& stats, const oracle::Data
   e.worst_index = unflatten(stats.worst, output.shape);
   e.expected = stats.worst_expected;
   e.actual = stats.worst_actual;
-  e.tolerance = oracle::tolerance(stats.worst_bound);
+  e.tolerance = oracle::tolerance(stats.worst_bound, most);
   return e;
-}
-
-std::optional<Refusal> accuracy_of(const oracle::CompareStats& stats, double honest, const oracle::DataSet& data,
-                                   const BufferSpec& output) {
-  const double spread =
-      1 + kAccuracySpread / std::sqrt(static_cast<double>(std::max<std::int64_t>(stats.squares_count, 1)));
-  const double allowed = std::max(kAccuracyFactor * honest * spread, kAccuracyFloor);
-  const double reached = rms(stats);
-  if (reached <= allowed) return std::nullopt;
-  return WrongResult{
-      Gate::accuracy,
-      fmt::format("{} is less accurate than the task's precision allows on shape '{}' with {} inputs: rms error "
-                  "{:.3g} of the error bound, a plain implementation reaches {:.3g} (allowed: {:.3g}). A lower "
-                  "precision inside the kernel looks like this.",
-                  output.name, data.shape, data.distribution, reached, honest, allowed),
-      std::nullopt};
 }
 
 std::string where(const SlotState& state) {
@@ -82,17 +68,22 @@ std::optional<Refusal> judge_inputs(const SlotState& state) {
 std::optional<Refusal> judge_values(const SlotState& state) {
   for (std::size_t i = 0; i < state.report.outputs.size(); ++i) {
     if (state.report.outputs[i].wrong == 0) continue;
-    WrongEvidence evidence = evidence_for(state.report.outputs[i], state.data, state.outputs[i]);
+    WrongEvidence evidence =
+        evidence_for(state.report.outputs[i], state.data, state.outputs[i], state.data.allowance(i).most);
     return WrongResult{Gate::values, in_words(evidence), std::move(evidence)};
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> judge_accuracy(const SlotState& state) {
-  for (std::size_t i = 0; i < std::min(state.report.outputs.size(), state.honest.size()); ++i)
-    if (state.honest[i] >= 0)
-      if (auto refusal = accuracy_of(state.report.outputs[i], state.honest[i], state.data, state.outputs[i]))
-        return refusal;
+  for (std::size_t i = 0; i < std::min(state.report.outputs.size(), state.data.honest.size()); ++i)
+    if (const auto why = oracle::less_accurate(state.report.outputs[i], state.data.honest[i]))
+      return WrongResult{
+          Gate::accuracy,
+          fmt::format("{} is less accurate than the task's precision allows on shape '{}' with {} inputs: {}. A lower "
+                      "precision inside the kernel looks like this.",
+                      state.outputs[i].name, state.data.shape, state.data.distribution, *why),
+          std::nullopt};
   return std::nullopt;
 }
 
@@ -101,14 +92,10 @@ constexpr SlotGate kSlotGates[] = {judge_red_zones, judge_inputs, judge_values, 
 
 }  // namespace
 
-double rms(const oracle::CompareStats& stats) {
-  return stats.squares_count == 0 ? 0 : std::sqrt(stats.sum_squares / static_cast<double>(stats.squares_count));
-}
-
-std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSet& data, const HonestAccuracy& honest,
+std::optional<Refusal> judge_slot(const SlotReport& report, const oracle::DataSet& data,
                                   const std::vector<BufferSpec>& outputs) {
   for (const SlotGate gate : kSlotGates)
-    if (auto refusal = gate({report, data, honest, outputs})) return refusal;
+    if (auto refusal = gate({report, data, outputs})) return refusal;
   return std::nullopt;
 }
 
@@ -120,8 +107,8 @@ void add_wrong_box(Refusal& refusal, Bench& bench, int slot, const oracle::DataS
     if (outputs[i].name != wrong->evidence->output) continue;
     const auto actual = bench.read_output(slot, static_cast<int>(i));
     if (!actual) return;
-    const oracle::WrongBox box =
-        oracle::wrong_box(outputs[i].dtype, actual->bytes, data.expected[i], data.bound[i], data.nan_is_free);
+    const oracle::WrongBox box = oracle::wrong_box(outputs[i].dtype, actual->bytes, data.expected[i], data.bound[i],
+                                                   data.nan_is_free, data.allowance(i));
     wrong->evidence->box_low = box.low;
     wrong->evidence->box_high = box.high;
     wrong->message = in_words(*wrong->evidence);

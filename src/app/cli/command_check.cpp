@@ -77,17 +77,14 @@ Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& envi
   return shapes;
 }
 
-Result<Admission> admission_of(const Task& task, const TargetResources& context, std::uint64_t seed) {
-  const auto smallest = std::min_element(
-      task.shapes.begin(), task.shapes.end(),
-      [&](const ShapeSet& a, const ShapeSet& b) { return tensor_bytes(task, a) < tensor_bytes(task, b); });
+Result<Admission> admission_of(const Task& task, const TargetResources& context) {
   if (task.graph) {
     KERF_TRY(const auto reference, oracle::make_graph_reference(task));
-    return admit(task, *reference, *smallest, seed);
+    return admit(task, *reference);
   }
   KERF_TRY(const Target cpp, make_target(cpp_reference_target(), context));
   KERF_TRY(const auto reference, make_cpp_reference(task, *cpp.language, *cpp.device));
-  return admit(task, *reference, *smallest, seed);
+  return admit(task, *reference);
 }
 
 Json tensors_json(const std::vector<ir::TensorType>& tensors) {
@@ -175,7 +172,7 @@ Status check(const CheckOptions& options, const Environment& environment, Consol
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const auto shapes, gather(task, environment, context));
-  KERF_TRY(const Admission admission, admission_of(task, context, options.seed.value_or(1)));
+  KERF_TRY(const Admission admission, admission_of(task, context));
   if (options.json)
     console.out << to_json(task, shapes, admission).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   else

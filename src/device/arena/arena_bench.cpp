@@ -121,7 +121,8 @@ class ArenaBench final : public Bench {
       if (output >= data.expected.size()) continue;  // a data set without expected values
       report.outputs.push_back(oracle::compare(layout_.buffers[i].dtype,
                                                {bytes, static_cast<std::size_t>(places[i].bytes)},
-                                               data.expected[output], data.bound[output], data.nan_is_free));
+                                               data.expected[output], data.bound[output], data.nan_is_free,
+                                               data.allowance(output)));
     }
     for (const auto& [handle, kernel] : kernels_) {
       if (kernel.scratch_poison) continue;  // not run since it was last filled

@@ -232,6 +232,9 @@ Result<SlotReport> CudaBench::check(int slot, const oracle::DataSet& data) {
       request.put(number(inputs() + o)).put(static_cast<std::uint64_t>(buffer.dtype)).put(expected.bytes / 8);
       request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
       request.put(expected.key).put(bound.key).put(derive("masks"));
+      const oracle::Allowance allowance = data.allowance(static_cast<std::size_t>(o));
+      const oracle::Negligible floor = oracle::negligible(buffer.dtype, allowance);
+      request.put(allowance.most).put(allowance.unit).put(floor.relative).put(floor.absolute);
     }
     KERF_TRY(const Reply reply, call(request.bytes(), kCommandLimit));
     KERF_TRY_VOID(expect_ok(reply, "checking"));
@@ -267,8 +270,10 @@ Result<SlotReport> CudaBench::report(const Reply& reply, const oracle::DataSet& 
     const double ratio = body.get<double>();
     const auto worst = body.get<std::uint64_t>();
     const double actual = body.get<double>(), expected = body.get<double>(), bound = body.get<double>();
+    stats.largest = body.get<double>();
     spoiled |= body.get<std::uint64_t>() != sums[expected_array(number(inputs()), number(o))];
     spoiled |= body.get<std::uint64_t>() != sums[bound_array(number(inputs()), number(o))];
+    for (auto& count : stats.octaves) count = static_cast<std::int64_t>(body.get<std::uint64_t>());
     if (worst < static_cast<std::uint64_t>(stats.total)) {
       stats.worst = static_cast<std::int64_t>(worst);
       stats.worst_ratio = ratio;

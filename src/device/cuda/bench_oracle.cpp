@@ -15,7 +15,7 @@ using worker::Writer;
 std::uint64_t draw_form(const DeviceDraw& draw, DType dtype) {
   if (draw.given) return kDrawGiven + static_cast<std::uint64_t>(draw.given->kind);
   if (dtype == DType::boolean) return kDrawBools;
-  return is_integer(dtype) ? kDrawIntegers : static_cast<std::uint64_t>(draw.family);
+  return is_integer(dtype) ? kDrawIntegers : static_cast<std::uint64_t>(draw.input.family);
 }
 
 }  // namespace
@@ -29,8 +29,8 @@ Status CudaBench::draw_inputs(std::uint64_t id, const DeviceRecipe& recipe) {
         .put(id)
         .put(static_cast<std::uint64_t>(i))
         .put(static_cast<std::uint64_t>(buffer.dtype));
-    request.put(bytes_of(buffer) / dtype_size(buffer.dtype)).put(draw.seed).put(draw_form(draw, buffer.dtype));
-    request.put(draw.given ? draw.given->a : 0.0).put(draw.given ? draw.given->b : 0.0);
+    request.put(bytes_of(buffer) / dtype_size(buffer.dtype)).put(draw.input.seed).put(draw_form(draw, buffer.dtype));
+    request.put(draw.given ? draw.given->a : draw.input.a).put(draw.given ? draw.given->b : draw.input.b);
     KERF_TRY_VOID(command(request, "drawing inputs"));
   }
   return {};

@@ -37,6 +37,7 @@ class CudaCompareTest : public CudaBenchTest {
       store_element(expected_type, data.expected[0].bytes.data(), at, expected);
       data.bound[0].as<double>()[i] = bound;
     }
+    data.allowances = {{.most = 3, .unit = 0.5, .roundings = 4}};
     const ProblemLayout layout{{{"x", dtype, {n}, BufferRole::input}, {"y", dtype, {n}, BufferRole::output}}, 1};
     auto bench = open(layout);
     const auto kernel = loaded(*bench,
@@ -48,12 +49,16 @@ class CudaCompareTest : public CudaBenchTest {
     const auto report = check(*bench, 0, data);
     ASSERT_EQ(report.outputs.size(), 1u);
     const auto& here = report.outputs[0];
-    const auto there = oracle::compare(dtype, data.inputs[0].bytes, data.expected[0], data.bound[0], nan_is_free);
+    const auto there =
+        oracle::compare(dtype, data.inputs[0].bytes, data.expected[0], data.bound[0], nan_is_free, data.allowance(0));
     EXPECT_EQ(here.total, there.total);
     EXPECT_EQ(here.compared, there.compared);
     EXPECT_EQ(here.wrong, there.wrong);
     EXPECT_EQ(here.squares_count, there.squares_count);
     EXPECT_NEAR(here.sum_squares, there.sum_squares, 1e-6 * there.sum_squares);
+    EXPECT_NEAR(here.largest, there.largest, 1e-6 * there.largest);
+    EXPECT_EQ(here.octaves, there.octaves);
+    EXPECT_EQ(there.octaves[0] > 0 && there.octaves[3] > 0, is_float(dtype));
     EXPECT_EQ(here.worst, there.worst);
     EXPECT_EQ(here.worst_ratio, there.worst_ratio);
     EXPECT_TRUE(here.worst_expected == there.worst_expected ||
@@ -88,7 +93,7 @@ class CudaOracleTest : public CudaBenchTest {
   }
   DeviceRecipe recipe(std::uint64_t seed, oracle::Family family) {
     DeviceRecipe recipe;
-    recipe.inputs.push_back({family, std::nullopt, seed});
+    recipe.inputs.push_back({{family, seed}, std::nullopt});
     recipe.constants = {{"n", n}};
     recipe.oracle = compiled(
         "extern \"C\" __global__ void o(const float* x, double* s, double* y, double* yb, unsigned char* z, double* "
@@ -133,7 +138,7 @@ TEST_P(CudaOracleTest, ADataSetMadeOnTheDeviceJudgesLikeOneThatWasBrought) {
   EXPECT_EQ(report.outputs[0].wrong, 1);
   EXPECT_EQ(report.outputs[0].worst, 4000);
   EXPECT_EQ(report.outputs[1].wrong, 1);
-  const auto drawn = oracle::draw({"x", DType::f32, {Dim(n)}}, {}, oracle::Family::spikes, std::nullopt, 17);
+  const auto drawn = oracle::draw({"x", DType::f32, {Dim(n)}}, {}, {oracle::Family::spikes, 17}, std::nullopt);
   ASSERT_TRUE(drawn);
   EXPECT_EQ(report.outputs[0].worst_expected, 2.0 * static_cast<double>(drawn->as<float>()[4000]) + 1);
   EXPECT_GT(report.outputs[0].worst_bound, 0);
@@ -171,14 +176,20 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
                                plan(bytes / 256 + 1), {{"m", bytes}});
     using Kind = InputDistribution::Kind;
     std::vector<DeviceDraw> draws;
-    for (const auto family : oracle::kAllFamilies) draws.push_back({family, std::nullopt, 5});
+    for (const auto family : oracle::kAllFamilies) {
+      oracle::InputDraw input{family, 5};
+      if (family == oracle::Family::scaled) input.a = 0.037, input.b = -11.3;
+      if (family == oracle::Family::rows) input.a = 37, input.b = 20;
+      if (family == oracle::Family::masked) input.a = 37, input.b = -1e9;
+      draws.push_back({input, std::nullopt});
+    }
     for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
       InputDistribution given;
       given.kind = kind;
       given.a = -3.7;
       given.b = 9.1;
       if (kind == Kind::integers) given.a = -2, given.b = 5;
-      draws.push_back({oracle::Family::normal, given, 99});
+      draws.push_back({{oracle::Family::normal, 99}, given});
     }
     for (const auto& draw : draws) {
       oracle::DataSet data;
@@ -192,7 +203,7 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
       stage(*bench, 0, data);
       timed(*bench, kernel);
       const auto here = bench->read_output(0, 0);
-      const auto there = oracle::draw({"x", dtype, {Dim(n)}}, {}, draw.family, draw.given, draw.seed);
+      const auto there = oracle::draw({"x", dtype, {Dim(n)}}, {}, draw.input, draw.given);
       ASSERT_TRUE(here && there);
       for (std::size_t i = 0; i < static_cast<std::size_t>(n) && here->bytes != there->bytes; ++i) {
         const auto size = dtype_size(dtype);

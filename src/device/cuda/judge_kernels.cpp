@@ -20,9 +20,11 @@ struct Partial {
   u64 compared, wrong, squares;
   double sum_squares, worst_ratio;
   u64 worst;
-  double worst_actual, worst_expected, worst_bound;
+  double worst_actual, worst_expected, worst_bound, largest;
   u64 expected_sum, bound_sum;
 };
+// How errors are weighed: oracle::Allowance and oracle::Negligible.
+struct Weigh { double most, unit, relative, absolute; };
 
 __device__ __forceinline__ u64 mix(u64 x) {
   x += 0x9e3779b97f4a7c15ull;
@@ -172,7 +174,7 @@ struct Bool {
 
 struct Judged { bool compared; double ratio, normalised; };
 
-__device__ __forceinline__ Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free) {
+__device__ __forceinline__ Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free, const Weigh& weigh) {
   const double inf = infinity();
   if (bound == inf) return {false, 0, -1};
   if (is_nan(expected)) {
@@ -180,7 +182,7 @@ __device__ __forceinline__ Judged judge_float(double actual, double expected, do
     return {true, is_nan(actual) ? 0 : inf, -1};
   }
   if (is_nan(actual)) return {true, inf, -1};
-  const double allowed = BOUND_FACTOR * (is_nan(bound) ? 0 : bound) + TINY;
+  const double allowed = weigh.most * (is_nan(bound) ? 0 : bound) + TINY;
   if (fabs(expected) > largest) {
     if (fabs(actual) == inf && negative(actual) == negative(expected)) return {true, 0, -1};
     if (fabs(expected) == inf) return {true, inf, -1};
@@ -190,7 +192,10 @@ __device__ __forceinline__ Judged judge_float(double actual, double expected, do
     return {true, may_overflow ? 0 : inf, -1};
   }
   const double error = fabs(actual - expected);
-  return {true, error == 0 ? 0 : error / allowed, bound > 0 ? error / bound : -1};
+  const double floor = weigh.relative * fabs(expected);
+  const bool negligible = error <= (floor > weigh.absolute ? floor : weigh.absolute) && error <= BOUND_FACTOR * bound;
+  if (error == 0 || negligible) return {true, 0, bound > 0 ? 0.0 : -1.0};
+  return {true, error / allowed, bound > 0 ? error / bound : -1};
 }
 
 __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
@@ -200,6 +205,7 @@ __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
   into.sum_squares += part.sum_squares;
   into.expected_sum += part.expected_sum;
   into.bound_sum += part.bound_sum;
+  if (part.largest > into.largest) into.largest = part.largest;
   if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
     into.worst_ratio = part.worst_ratio;
     into.worst = part.worst;
@@ -211,8 +217,9 @@ __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
 
 template <class T>
 __device__ Partial compare(const void* actual, const u64* expected, const void* bound, bool wide, u64 count, u64 expected_key,
-                           u64 bound_key, u64 second_key, bool nan_is_free, u64 first, u64 stride) {
-  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0};
+                           u64 bound_key, u64 second_key, bool nan_is_free, const Weigh& weigh, u64* octaves, u64 first,
+                           u64 stride) {
+  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0, 0};
   for (u64 i = first; i < count; i += stride) {
     const u64 expected_mask = mask_word(expected_key, second_key, i), masked = expected[i];
     const u64 bound_mask = mask_word(bound_key, second_key, i);
@@ -232,7 +239,7 @@ __device__ Partial compare(const void* actual, const u64* expected, const void* 
       const bool equal = T::load(actual, i) == (long long)(masked ^ expected_mask);
       judged = {limit != infinity(), equal ? 0 : infinity(), -1};
     } else {
-      judged = judge_float(T::load(actual, i), real(masked ^ expected_mask), limit, T::largest(), nan_is_free);
+      judged = judge_float(T::load(actual, i), real(masked ^ expected_mask), limit, T::largest(), nan_is_free, weigh);
     }
     if (!judged.compared) continue;
     part.compared += 1;
@@ -244,6 +251,12 @@ __device__ Partial compare(const void* actual, const u64* expected, const void* 
     if (judged.normalised >= 0) {
       part.sum_squares += judged.normalised * judged.normalised;
       part.squares += 1;
+      if (judged.normalised > part.largest) part.largest = judged.normalised;
+      const double units = judged.normalised / weigh.unit;
+      if (units >= 1) {  // rarely, but for kernels that will be refused
+        const long long octave = ((__double_as_longlong(units) >> 52) & 0x7ff) - 1023;
+        atomicAdd(octaves + (octave < OCTAVES - 1 ? octave : OCTAVES - 1), 1ull);
+      }
     }
   }
   if (part.worst != ~0ull) {
@@ -259,14 +272,19 @@ __device__ Partial compare(const void* actual, const u64* expected, const void* 
 extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const void* actual, const u64* expected,
                                                                const void* bound, u64 wide, u64 count, u64 expected_key,
                                                                u64 bound_key, u64 second_key, u64 nan_is_free,
-                                                               Partial* partials) {
+                                                               u64 most, u64 unit, u64 relative, u64 absolute,
+                                                               u64* all_octaves, Partial* partials) {
   __shared__ Partial parts[256];
+  __shared__ u64 octaves[OCTAVES];
+  const Weigh weigh{real(most), real(unit), real(relative), real(absolute)};
+  if (threadIdx.x < OCTAVES) octaves[threadIdx.x] = 0;
+  __syncthreads();
   const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
   Partial part;
 #define KERF_CASE(number, type) \
   case number:                                                                                                         \
-    part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, second_key, nan_is_free, first, \
-                         stride);                                                                                      \
+    part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, second_key, nan_is_free, weigh, \
+                         octaves, first, stride);                                                                      \
     break
   switch (dtype) {
     KERF_CASE(0, F32);
@@ -283,6 +301,7 @@ extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const 
     if (threadIdx.x < half) merge(parts[threadIdx.x], parts[threadIdx.x + half]);
   }
   if (threadIdx.x == 0) partials[blockIdx.x] = parts[0];
+  if (threadIdx.x < OCTAVES && octaves[threadIdx.x] != 0) atomicAdd(all_octaves + threadIdx.x, octaves[threadIdx.x]);
 }
 
 #ifndef KERF_NOW
@@ -318,7 +337,8 @@ extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(va
 }  // namespace
 
 std::string judge_source() {
-  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n", oracle::kBoundFactor, oracle::tolerance(0)) +
+  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n#define OCTAVES {}\n", oracle::kBoundFactor,
+                     oracle::tolerance(0), oracle::kOctaves) +
          kSource + judge_oracle_source();
 }
 

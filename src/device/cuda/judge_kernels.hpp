@@ -33,11 +33,12 @@ struct ComparePartial {
   double worst_ratio = -1;
   std::uint64_t worst = ~0ull;  ///< flat index; all ones: none compared
   double worst_actual = 0, worst_expected = 0, worst_bound = 0;
+  double largest = 0;              ///< |error| / bound
   std::uint64_t expected_sum = 0;  ///< keyed sums of the masked data, which the judge compares with its own
   std::uint64_t bound_sum = 0;
 };
 
-/// What `kerf_draw` draws: 0 to 6 are oracle::Family, then InputDistribution::Kind, then what integer dtypes get.
+/// What `kerf_draw` draws: 0 to 10 are oracle::Family, then InputDistribution::Kind, then what integer dtypes get.
 inline constexpr std::uint64_t kDrawGiven = 16, kDrawBools = 32, kDrawIntegers = 33;
 /// What `kerf_mask` writes.
 inline constexpr std::uint64_t kMaskExpected = 0, kMaskNarrowBound = 1, kMaskWideBound = 2;

@@ -8,7 +8,11 @@ namespace {
 constexpr const char* kOracleSource = R"(
 __device__ __forceinline__ double bell(u64 bits) {
   const double sum = (double)((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
-  return __dmul_rn(__dadd_rn(sum / 65536.0 - 2.0, 0x1.0p-15), 1.7320508075688772);
+  const u64 more = mix(bits ^ 0x6a09e667f3bcc909ull);
+  const double fine = (double)(more & 0xffffffff) * 0x1.0p-48;
+  const int zeros = __clzll((long long)more);
+  const double stretch = zeros > 8 ? 1 + 0.25 * (zeros - 8) : 1.0;
+  return __dmul_rn(__dmul_rn(__dadd_rn(__dadd_rn(sum / 65536.0 - 2.0, 0x1.8p-16), fine), 1.7320508075688772), stretch);
 }
 __device__ __forceinline__ double unit(u64 bits) { return (double)(bits >> 11) * 0x1.0p-53; }
 __device__ double log_uniform(u64 bits) {
@@ -28,7 +32,28 @@ __device__ double special(u64 bits, u64 second, u64 index, u64 count) {
   }
   return bell(mix(bits));
 }
-// Forms 0 to 6: the families; 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
+__device__ double factor(u64 bits, int octaves) {
+  return ldexp(1.0 + unit(mix(bits)), (int)(bits % (u64)(2 * octaves + 1)) - octaves);
+}
+__device__ double shift(u64 bits, double deviation) {
+  if (bits % 4 < 2) return 0;
+  const double size = ldexp(__dmul_rn(deviation, 1.0 + unit(mix(bits))), (int)((bits >> 8) % 7));
+  return bits % 4 == 2 ? size : -size;
+}
+__device__ u64 row_bits(u64 stream, u64 row) { return mix(stream ^ mix(row + 0x517cc1b727220a95ull)); }
+__device__ double row_value(u64 bits, u64 stream, u64 index, double length, double octaves) {
+  const u64 row = row_bits(stream, index / (u64)length);
+  if (row % 8 == 0) return 0;
+  const double scale = factor(row >> 3, (int)octaves);
+  if (row % 8 == 1) return __dmul_rn(scale, bell(row));
+  return __dadd_rn(shift(mix(row), scale), __dmul_rn(scale, bell(bits)));
+}
+__device__ double masked_value(u64 bits, u64 stream, u64 index, double row_length, double mask) {
+  const u64 length = (u64)row_length, row = row_bits(stream, index / length), kept = (row >> 1) % length + 1;
+  const bool hidden = row % 2 == 0 ? index % length >= kept : bits % 8 == 0;
+  return hidden ? mask : bell(mix(bits));
+}
+// Forms 0 to 10: the families (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
 __device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, double b) {
   const u64 bits = mix(stream + index);
   switch (form) {
@@ -39,6 +64,10 @@ __device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, do
     case 4: return unit(bits);
     case 5: return special(bits, mix(stream + index / 16384), index, count);
     case 6: return -unit(bits);
+    case 7: return __dadd_rn(b, __dmul_rn(a, bell(bits)));
+    case 8: return row_value(bits, stream, index, a, b);
+    case 9: return masked_value(bits, stream, index, a, b);
+    case 10: return bell(mix(stream ^ (bits % 4)));
     case 16: return __dadd_rn(a, __dmul_rn(b, bell(bits)));
     case 17: return __dadd_rn(a, __dmul_rn(b - a, unit(bits)));
     case 18: return a + floor(__dmul_rn(unit(bits), b - a + 1));

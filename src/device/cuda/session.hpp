@@ -1,6 +1,7 @@
 #pragma once
 // A GPU worker's state: one context, one problem's buffers, resident data sets, loaded kernels. Worker side only.
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -14,6 +15,7 @@
 #include "device/cuda/driver.hpp"
 #include "device/cuda/judge_kernels.hpp"
 #include "device/cuda/protocol.hpp"
+#include "oracle/compare.hpp"
 
 namespace kerf::cuda {
 
@@ -56,6 +58,8 @@ struct CompareRequest {
   std::uint64_t count = 0;
   std::uint64_t wide_bound = 0;
   std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;
+  double most = 0, unit = 1;          ///< oracle::Allowance
+  double relative = 0, absolute = 0;  ///< oracle::Negligible
 };
 
 struct DrawRequest {
@@ -83,6 +87,7 @@ struct OracleRequest {
 
 struct CheckAnswer {
   std::vector<ComparePartial> outputs;                                  ///< whole outputs
+  std::vector<std::array<std::uint64_t, oracle::kOctaves>> octaves;     ///< likewise: errors by size
   std::vector<std::uint64_t> changed_inputs;                            ///< buffer indices
   std::vector<std::uint64_t> broken_buffers;                            ///< buffer indices with broken red zones
   std::vector<std::pair<std::uint64_t, std::uint64_t>> broken_scratch;  ///< (handle, index)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ void merge(ComparePartial& into, const ComparePartial& part) {
   into.sum_squares += part.sum_squares;
   into.expected_sum += part.expected_sum;
   into.bound_sum += part.bound_sum;
+  into.largest = std::max(into.largest, part.largest);
   if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
     into.worst_ratio = part.worst_ratio;
     into.worst = part.worst;
@@ -32,7 +34,7 @@ void merge(ComparePartial& into, const ComparePartial& part) {
 
 Status Session::launch_own(CUfunction function, unsigned blocks, unsigned threads,
                            std::initializer_list<void*> arguments, unsigned shared_bytes) {
-  std::array<void*, 16> list{};
+  std::array<void*, 24> list{};
   KERF_CHECK(arguments.size() < list.size(), "the judge's kernels have fewer parameters");
   std::copy(arguments.begin(), arguments.end(), list.begin());
   KERF_CUDA(driver_, cuLaunchKernel, function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream_, list.data(),
@@ -126,9 +128,15 @@ Result<unsigned> Session::enqueue_compare(std::size_t area, const CompareRequest
   std::uint64_t dtype = request.dtype, wide = request.wide_bound, count = request.count, free_nan = nan_is_free ? 1 : 0;
   std::uint64_t expected_key = request.expected_key, bound_key = request.bound_key;
   std::uint64_t second_key = request.second_key;
+  auto most = std::bit_cast<std::uint64_t>(request.most), unit = std::bit_cast<std::uint64_t>(request.unit);
+  auto relative = std::bit_cast<std::uint64_t>(request.relative),
+       absolute = std::bit_cast<std::uint64_t>(request.absolute);
+  CUdeviceptr octaves = work_ + kOctavesAt + area * kOctaveArea;
+  KERF_CUDA(driver_, cuMemsetD8Async, octaves, 0, kOctaveArea, stream_);
   KERF_TRY_VOID(launch_own(compare_, blocks, kThreads,
                            {&dtype, &actual, &expected_at, &bound_at, &wide, &count, &expected_key, &bound_key,
-                            &second_key, &free_nan, &partials}));
+                            &second_key, &free_nan, &most, &unit, &relative, &absolute, &octaves, &partials}));
+  KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + kOctavesAt + area * kOctaveArea, octaves, kOctaveArea, stream_);
   KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + kPartialsAt + area * kPartialArea, partials,
             blocks * sizeof(ComparePartial), stream_);
   return blocks;
@@ -181,6 +189,8 @@ Result<CheckAnswer> Session::check(std::uint64_t slot, std::uint64_t id, std::ui
     ComparePartial whole;
     for (unsigned b = 0; b < blocks[o]; ++b) merge(whole, partials[b]);
     answer.outputs.push_back(whole);
+    auto& octaves = answer.octaves.emplace_back();
+    std::memcpy(octaves.data(), pinned_ + kOctavesAt + o * kOctaveArea, kOctaveArea);
   }
   return answer;
 }

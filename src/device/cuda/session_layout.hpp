@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/cuda/judge_kernels.hpp"
+#include "oracle/compare.hpp"
 
 namespace kerf::cuda {
 
@@ -15,8 +16,10 @@ inline constexpr std::uint64_t kJobsAt = 0;
 inline constexpr std::uint64_t kResultsAt = kJobsAt + kMostJobs * sizeof(Job);
 inline constexpr std::uint64_t kPartialsAt = kResultsAt + kMostJobs * sizeof(std::uint64_t);
 inline constexpr std::uint64_t kPartialArea = kMostBlocks * sizeof(ComparePartial);
-inline constexpr std::uint64_t kWorkBytes = kPartialsAt + kMostOutputs * kPartialArea;
+inline constexpr std::uint64_t kOctavesAt = kPartialsAt + kMostOutputs * kPartialArea;
+inline constexpr std::uint64_t kOctaveArea = oracle::kOctaves * sizeof(std::uint64_t);  ///< of one output
+inline constexpr std::uint64_t kWorkBytes = kOctavesAt + kMostOutputs * kOctaveArea;
 
-static_assert(kResultsAt % 16 == 0 && kPartialsAt % 16 == 0);
+static_assert(kResultsAt % 16 == 0 && kPartialsAt % 16 == 0 && kOctavesAt % 16 == 0);
 
 }  // namespace kerf::cuda

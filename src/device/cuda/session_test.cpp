@@ -72,7 +72,7 @@ class SessionTest : public testing::Test {
     write<std::uint32_t>(2, 0x3e800000, 22);          // 0.25f
     ok(session_->data_seal(kId, 1));
   }
-  Result<CheckAnswer> check() { return session_->check(0, kId, 1, false, {{1, 0, kCount, 0, 11, 22, kSecond}}); }
+  Result<CheckAnswer> check() { return session_->check(0, kId, 1, false, {{1, 0, kCount, 0, 11, 22, kSecond, 4}}); }
 
   /// Runs a kernel that does nothing on the first slot.
   void run_idle_kernel() {

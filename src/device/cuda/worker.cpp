@@ -44,6 +44,7 @@ std::string plain(const Status& status) { return status ? success() : failure(st
 void write(Writer& out, const ComparePartial& part) {
   out.put(part.compared).put(part.wrong).put(part.squares).put(part.sum_squares);
   out.put(part.worst_ratio).put(part.worst).put(part.worst_actual).put(part.worst_expected).put(part.worst_bound);
+  out.put(part.largest);
   out.put(part.expected_sum).put(part.bound_sum);
 }
 
@@ -190,13 +191,17 @@ class Server {
                           &output.bound_key, &output.second_key}) {
         *field = in.get<std::uint64_t>();
       }
+      for (auto* field : {&output.most, &output.unit, &output.relative, &output.absolute}) *field = in.get<double>();
     }
     if (!in.ok()) return malformed();
     const auto result = session_.check(slot, id, inputs, nan_is_free, outputs);
     if (!result) return failure(result.error());
     Writer out;
     out.put(Answer::ok).put<std::uint64_t>(result->outputs.size());
-    for (const auto& part : result->outputs) write(out, part);
+    for (std::size_t o = 0; o < result->outputs.size(); ++o) {
+      write(out, result->outputs[o]);
+      for (const auto number : result->octaves[o]) out.put(number);
+    }
     write_numbers(out, result->changed_inputs);
     write_numbers(out, result->broken_buffers);
     out.put<std::uint64_t>(result->broken_scratch.size());

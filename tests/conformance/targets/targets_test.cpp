@@ -99,13 +99,11 @@ void conforms(Target& target, const codegen::GraphCase& test_case, DType compute
   const auto reference = oracle::make_graph_reference(task);
   ASSERT_TRUE(reference) << reference.error().message;
   for (const oracle::Family family : {oracle::Family::normal, oracle::Family::integers}) {
-    CheckedData checked;
-    auto data = oracle::make_data(task, **reference, task.shapes[0], family, 7);
+    auto data = oracle::make_data(task, **reference, task.shapes[0], {family, 7});
     ASSERT_TRUE(data) << data.error().message;
-    checked.data = *std::move(data);
     VerifyOptions verify_options;
     verify_options.call_limit = std::chrono::seconds(60);
-    const auto refusal = verify(**bench, std::get<KernelHandle>(*loaded), {&checked}, 2, outputs, verify_options);
+    const auto refusal = verify(**bench, std::get<KernelHandle>(*loaded), {&*data}, 2, outputs, verify_options);
     ASSERT_TRUE(refusal) << refusal.error().message;
     EXPECT_FALSE(refusal->has_value()) << outcome_message(to_outcome(**refusal)) << "\n" << *source;
   }

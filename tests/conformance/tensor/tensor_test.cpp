@@ -128,7 +128,7 @@ class Emulated : public testing::TestWithParam<Case> {
   /// Both as it is drawn, and after `change` (input, flat index, value).
   void holds(oracle::Family family, const std::function<float(std::size_t, std::int64_t, float)>& change = {}) {
     const ShapeSet& shape = shape_of(task_, "odd");
-    auto inputs = oracle::draw_inputs(task_, shape, family, 5);
+    auto inputs = oracle::draw_inputs(task_, shape, {family, 5});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (std::size_t n = 0; change && n < inputs->size(); ++n)
       for (std::int64_t i = 0; i < (*inputs)[n].elements(); ++i) {

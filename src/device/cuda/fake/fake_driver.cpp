@@ -45,10 +45,11 @@ std::vector<std::string> launched;
 
 void fiber_main() {
   using Word = std::uint64_t;
-  using Kernel = void (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+  using Kernel =
+      void (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
   const auto* a = arguments;
   reinterpret_cast<Kernel>(function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
-                                     a[13]);
+                                     a[13], a[14], a[15]);
   fibers[current].done = true;
   swapcontext(&fibers[current].context, &scheduler);
 }
@@ -256,7 +257,7 @@ int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned
   function = kernel;
   if (Dl_info info; ::dladdr(kernel, &info) != 0 && info.dli_sname) launched.emplace_back(info.dli_sname);
   // How many parameters there are is not known; those beyond the list are never looked at by the kernel.
-  for (int i = 0; i < 14; ++i) {
+  for (int i = 0; i < 16; ++i) {
     if (!parameters[i]) break;
     std::memcpy(&arguments[i], parameters[i], 8);
   }

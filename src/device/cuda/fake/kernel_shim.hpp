@@ -54,5 +54,6 @@ inline float __int_as_float(int x) { return kerf_fake_bits<float>(x); }
 inline unsigned __float_as_uint(float x) { return kerf_fake_bits<unsigned>(x); }
 inline double rsqrt(double x) { return 1 / sqrt(x); }
 inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }

@@ -1,0 +1,240 @@
+// The data sets of a shape, with what a plain implementation loses on them.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/rng.hpp"
+#include "ir/analysis/cost.hpp"
+#include "judge/shape_context.hpp"
+
+namespace kerf {
+namespace {
+
+using oracle::Family;
+
+/// A baseline may take this long per call; it is ours or the user's, not a candidate.
+constexpr std::chrono::milliseconds kBaselineLimit{120000};
+
+/// A family is of no use when the plain kernel's errors exceed this many bounds somewhere.
+constexpr double kWorstUsable = 64;
+
+/// Data sets of one kind that are drawn at most to know the errors of a plain implementation, and the work (elements
+/// and multiply-adds) they may take together.
+constexpr int kMostDraws = 8;
+constexpr double kDrawWork = 1 << 24;
+
+/// What every shape is checked with; of the others each shape takes at least one at random, and timed shapes take as
+/// many as they have data sets.
+bool is_for_every_shape(Family family) {
+  return family == Family::normal || family == Family::spikes || family == Family::specials;
+}
+
+/// Draws with narrower scales are tried in turn where a plain implementation overflows.
+constexpr int kOctaves[] = {oracle::kWidestOctaves, 13, 6, 3};
+/// Of families without a scale: another seed may be less unlucky.
+constexpr int kTries = 2;
+
+double elements_of(const Task& task, const ShapeSet& shape) {
+  double elements = 0;
+  for (const auto* list : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *list)
+      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols))
+        elements += static_cast<double>(*count);
+  return elements;
+}
+
+double work_of(const Task& task, const ShapeSet& shape) {
+  double work = elements_of(task, shape);
+  if (task.graph)
+    if (const auto cost = ir::cost(*task.graph, shape.symbols)) work += cost->fma_flops / 2;
+  return std::max(work, 1.0);
+}
+
+double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.device_us : timing.host_us; }
+
+/// Time of one call on slot 0, as it is staged.
+Result<double> run_once(Bench& bench, const LoadedBaseline& plain, const std::string& shape) {
+  const std::array<int, 1> slots{0};
+  KERF_TRY(const RunOutcome outcome, bench.run(*plain.handle, slots, kBaselineLimit));
+  if (const auto* fault = std::get_if<Fault>(&outcome))
+    return fail(Errc::tool_failed, "the naive kernel failed on shape '" + shape + "': " + fault->message);
+  return time_of(std::get<Timing>(outcome));
+}
+
+bool usable(const SlotReport& report) {
+  if (!report.broken_red_zones.empty() || !report.changed_inputs.empty()) return false;
+  return std::ranges::none_of(report.outputs, [](const oracle::CompareStats& stats) {
+    return stats.wrong > 0 && stats.worst_ratio * oracle::kBoundFactor > kWorstUsable;
+  });
+}
+
+}  // namespace
+
+int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
+  const double elements = elements_of(task, shape);
+  if (elements < 1 << 18) return std::max(at_least, 12);
+  if (elements > 1 << 26) return at_least;  // each takes room on the device, or time to make it again
+  return std::max(at_least, elements < 1 << 21 ? 6 : 4);
+}
+
+Result<oracle::DataSet> ShapeContext::draw(const Inputs& inputs, const Kind& kind) {
+  const oracle::DataDraw wanted{kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves};
+  return part(inputs, "data and oracle", [&] {
+    return device_data_ ? device_data_->make(wanted)
+                        : oracle::make_data(inputs.task, inputs.reference, inputs.shape, wanted);
+  });
+}
+
+Result<bool> ShapeContext::ask_plain(LoadedBaseline& plain, oracle::DataSet& data) {
+  KERF_TRY_VOID(bench_->stage(0, data, Poison::a));
+  KERF_TRY(plain.estimate_us, run_once(*bench_, plain, shape_.name));
+  KERF_TRY(SlotReport report, bench_->check(0, data));
+  if (!usable(report)) return false;
+  if (std::ranges::any_of(report.outputs, [](const auto& s) { return s.squares_count >= oracle::kCountedFrom; })) {
+    for (const auto& stats : report.outputs) {  // once more, with the sizes of errors counted in their own unit
+      oracle::Allowance allowance;
+      if (const double unit = oracle::rms(stats); unit > 0) allowance.unit = unit;
+      data.allowances.push_back(allowance);
+    }
+    KERF_TRY(report, bench_->check(0, data));
+  }
+  for (const auto& stats : report.outputs) data.honest.push_back(oracle::honest_errors(stats));
+  return true;
+}
+
+Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseline& plain, oracle::DataSet& data,
+                                              const Kind& kind) {
+  KERF_TRY(const bool right, part(inputs, "plain kernel", [&] { return ask_plain(plain, data); }));
+  if (!right) return false;
+  const auto most = static_cast<int>(std::min<double>(kMostDraws, kDrawWork / work_of(inputs.task, inputs.shape)));
+  const auto few = [&](const oracle::HonestErrors& one) { return one.count > 0 && one.count < oracle::kCountedFrom; };
+  for (int more = 1; more < most && std::ranges::any_of(data.honest, few); ++more) {
+    const Kind again{kind.family, fmt::format("{} again {}", kind.label, more), kind.octaves};
+    KERF_TRY(oracle::DataSet other, draw(inputs, again));
+    KERF_TRY(const bool usable, part(inputs, "plain kernel", [&] { return ask_plain(plain, other); }));
+    for (std::size_t k = 0; usable && k < data.honest.size(); ++k)
+      if (few(data.honest[k])) merge(data.honest[k], other.honest[k]);
+  }
+  return true;
+}
+
+Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain) {
+  const std::string label = kind.label;
+  const int tries = oracle::has_scale(kind.family) ? static_cast<int>(std::size(kOctaves)) : kTries;
+  for (int attempt = 0; attempt < (plain == nullptr ? 1 : tries); ++attempt) {
+    kind.label = attempt == 0 ? label : fmt::format("{} try {}", label, attempt);
+    if (oracle::has_scale(kind.family)) kind.octaves = kOctaves[attempt];
+    KERF_TRY(oracle::DataSet drawn, draw(inputs, kind));
+    auto data = std::make_unique<oracle::DataSet>(std::move(drawn));
+    if (plain != nullptr) {
+      KERF_TRY(const bool right, find_honest_errors(inputs, *plain, *data, kind));
+      if (!right) continue;
+      // Sums of small integers are exact in any order, which no kernel is obliged to keep.
+      if (kind.family == Family::integers && !data_.empty())
+        for (std::size_t k = 0; k < data->honest.size(); ++k)
+          if (data->honest[k].rms < data_.front()->honest[k].rms) data->honest[k] = data_.front()->honest[k];
+      data->allowances.clear();
+      for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
+    }
+    data_.push_back(std::move(data));
+    return true;
+  }
+  return false;
+}
+
+std::vector<Family> ShapeContext::families_for(const Inputs& inputs, const Families* known) {
+  std::vector<Family> fixed, others;
+  for (const Family family : oracle::kAllFamilies) {
+    if (family == Family::normal || (family == Family::specials && !inputs.task.special_values)) continue;
+    if (known != nullptr && std::ranges::find(known->usable, family) == known->usable.end()) continue;
+    (is_for_every_shape(family) || known == nullptr ? fixed : others).push_back(family);
+  }
+  Rng rng = Rng(inputs.seed).fork(shape_.name).fork("families");
+  for (std::size_t i = others.size(); i > 1; --i)
+    std::swap(others[i - 1], others[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+  const std::size_t wanted =
+      shape_.weight > 0 ? static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets)) : 0;
+  // Specials are not timed: what a processor takes for denormals and NaN is no matter of the kernel's.
+  const auto timed = [&] {
+    return 1 + fixed.size() - static_cast<std::size_t>(std::ranges::count(fixed, Family::specials));
+  };
+  for (const Family family : others)
+    if (family == others.front() || timed() < wanted) fixed.push_back(family);
+  std::vector<Family> more{Family::normal};  // again, with other seeds, where there are fewer families than data sets
+  for (const Family family : fixed)
+    if (family != Family::specials) more.push_back(family);
+  for (std::size_t i = 0; timed() < wanted; ++i) fixed.push_back(more[i % more.size()]);
+  return fixed;
+}
+
+Status ShapeContext::make_data(const Inputs& inputs, const Families* families, Families& found) {
+  KERF_TRY(const auto loaded, part(inputs, "loading baselines", [&] { return baselines(); }));
+  LoadedBaseline* const naive = loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0];
+  LoadedBaseline* const plain = accuracy_ ? accuracy_.get() : naive;
+  if (accuracy_) KERF_TRY_VOID(load(*accuracy_));
+  KERF_TRY(device_data_, part(inputs, "compiling the oracle", [&] {
+             return DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_);
+           }));
+
+  KERF_TRY(const bool ordinary, add_data(inputs, {Family::normal, "normal"}, plain));
+  if (!ordinary)
+    return fail(
+        Errc::invalid_input,
+        fmt::format(
+            "the reference cannot be computed at precision {} on shape '{}': even the naive kernel misses its error "
+            "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
+            precision_name(inputs.task.precision), shape_.name));
+  if (naive != nullptr && naive != plain) {
+    naive->estimate_us = plain->estimate_us;
+    if (inputs.target.device->facts().runs_on_host) {  // on one core, unlike the other
+      KERF_TRY_VOID(bench_->stage(0, *data_.front(), Poison::a));
+      KERF_TRY(naive->estimate_us, run_once(*bench_, *naive, shape_.name));
+    }
+  }
+  std::map<Family, int> drawn;
+  for (const Family family : families_for(inputs, families)) {
+    const std::string name(oracle::family_name(family));
+    const int before = drawn[family]++;
+    KERF_TRY(const bool right,
+             add_data(inputs,
+                      {family, before == 0 && family != Family::normal ? name : fmt::format("{} {}", name, before + 1)},
+                      plain));
+    if (before > 0 || family == Family::normal) continue;
+    if (right)
+      found.usable.push_back(family);
+    else
+      found.notes.push_back(
+          fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them", name));
+  }
+  if (accuracy_) bench_->unload(*std::exchange(accuracy_->handle, std::nullopt));
+  return {};
+}
+
+std::vector<const oracle::DataSet*> ShapeContext::checked() const {
+  std::vector<const oracle::DataSet*> all;
+  for (const auto& data : data_) all.push_back(data.get());
+  return all;
+}
+
+std::vector<const oracle::DataSet*> ShapeContext::checked(Rng rng) const {
+  std::vector<const oracle::DataSet*> all = checked();
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+  std::set<std::string> seen;
+  std::erase_if(all, [&](const oracle::DataSet* data) { return !seen.insert(data->distribution).second; });
+  return all;
+}
+
+std::vector<const oracle::DataSet*> ShapeContext::timed() const {
+  std::vector<const oracle::DataSet*> all = checked();
+  std::erase_if(
+      all, [](const oracle::DataSet* data) { return data->distribution == oracle::family_name(Family::specials); });
+  return all;
+}
+
+}  // namespace kerf

@@ -1,0 +1,82 @@
+#include "oracle/honest.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace kerf::oracle {
+namespace {
+
+/// The rms of few elements is uncertain by this over the root of their number.
+constexpr double kSpread = 3;
+
+/// Of `n` errors of a bell curve all are below one 10^(4/n)th of another by a chance of about 10^-4: with few elements
+/// to go by, the worst of them says little.
+double few(std::int64_t n) {
+  return n > 0 ? std::max(1.0, std::pow(10.0, 4.0 / static_cast<double>(n)) / kHonestFactor) : 1;
+}
+
+std::int64_t from(const std::array<std::int64_t, kOctaves>& octaves, int octave) {
+  std::int64_t sum = 0;
+  for (int k = octave; k < kOctaves; ++k) sum += octaves[static_cast<std::size_t>(k)];
+  return sum;
+}
+
+}  // namespace
+
+double rms(const CompareStats& stats) {
+  return stats.squares_count == 0 ? 0 : std::sqrt(stats.sum_squares / static_cast<double>(stats.squares_count));
+}
+
+HonestErrors honest_errors(const CompareStats& stats) {
+  return {stats.squares_count, rms(stats), stats.largest, stats.octaves};
+}
+
+void merge(HonestErrors& into, const HonestErrors& more) {
+  const auto squares = [](const HonestErrors& one) { return one.rms * one.rms * static_cast<double>(one.count); };
+  const double sum = squares(into) + squares(more);
+  into.count += more.count;
+  into.rms = into.count == 0 ? 0 : std::sqrt(sum / static_cast<double>(into.count));
+  into.worst = std::max(into.worst, more.worst);
+  into.octaves = {};
+}
+
+Allowance allowance_of(const HonestErrors& honest) {
+  Allowance allowance;
+  allowance.most = std::max(kBoundFactor, kBeyondFactor * honest.worst);
+  if (honest.rms > 0) allowance.unit = kHonestFactor * honest.rms;
+  allowance.roundings = kFreeRoundings;
+  return allowance;
+}
+
+std::optional<std::string> less_accurate(const CompareStats& stats, const HonestErrors& honest) {
+  if (stats.squares_count == 0 || honest.count == 0) return std::nullopt;
+  const auto text = [](double value) { return fmt::format("{:.3g}", value); };
+  const double spread = std::max(
+      few(honest.count), 1 + kSpread / std::sqrt(static_cast<double>(std::min(honest.count, stats.squares_count))));
+  const double allowed_rms = kHonestFactor * honest.rms * spread, found_rms = rms(stats);
+  if (found_rms > allowed_rms)
+    return fmt::format("rms error {} of the error bound, a plain implementation reaches {} (allowed: {})",
+                       text(found_rms), text(honest.rms), text(allowed_rms));
+  const double allowed_worst = kHonestFactor * honest.worst * few(honest.count);
+  if (stats.largest > allowed_worst)
+    return fmt::format("an error of {} of the error bound, the worst of a plain implementation is {} (allowed: {})",
+                       text(stats.largest), text(honest.worst), text(allowed_worst));
+  if (honest.count < kCountedFrom) return std::nullopt;
+  // Large errors may be this many: twice the plain implementation's, and what counts vary by.
+  const double share = static_cast<double>(stats.squares_count) / static_cast<double>(honest.count);
+  for (int k = 0; k < kOctaves; ++k) {
+    const double expected = static_cast<double>(from(honest.octaves, k)) * share;
+    const auto found = from(stats.octaves, k);
+    if (static_cast<double>(found) <= 2 * expected + kSpread * std::sqrt(expected) + kSpread) continue;
+    return fmt::format(
+        "{} of {} elements are off by {} of the error bound or more; a plain implementation has {:.0f} "
+        "that are off by {} or more",
+        found, stats.squares_count, text(std::ldexp(kHonestFactor * honest.rms, k)), expected,
+        text(std::ldexp(honest.rms, k)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace kerf::oracle

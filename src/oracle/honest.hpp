@@ -1,0 +1,50 @@
+#pragma once
+// What a plain implementation of the task's accuracy class loses on the same data, and what a candidate may lose
+// therefore. All errors are in units of the element's bound; docs/verification.md derives the constants.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "oracle/compare.hpp"
+
+namespace kerf::oracle {
+
+/// Of one output.
+struct HonestErrors {
+  std::int64_t count = 0;  ///< elements, over all data sets that were looked at
+  double rms = 0, worst = 0;
+  std::array<std::int64_t, kOctaves> octaves{};  ///< errors by size in units of `rms`, as in CompareStats
+};
+
+/// A candidate may lose this many times what the plain implementation does: in its rms, at every size of error that
+/// has a count, and at its worst element.
+inline constexpr double kHonestFactor = 8;
+/// Beyond the analytic bound it may lose this many times what the plain implementation loses there.
+inline constexpr double kBeyondFactor = 4;
+/// Errors of so many roundings of the output's own type are never held against a kernel.
+inline constexpr double kFreeRoundings = 4;
+
+/// With fewer elements than this, numbers of large errors say nothing and are not compared.
+inline constexpr std::int64_t kCountedFrom = 4096;
+
+/// Errors of a plain implementation: `stats` were taken with Allowance{.unit = rms(stats)} and no free roundings (with
+/// another unit when there are fewer than `kCountedFrom` elements).
+HonestErrors honest_errors(const CompareStats& stats);
+
+/// Several data sets of one kind as one; for few elements, whose sizes are not counted.
+void merge(HonestErrors& into, const HonestErrors& more);
+
+/// What `compare` is told when a candidate is compared: Allowance::unit is `kHonestFactor` times the honest rms, so
+/// that octaves of the candidate and of the plain implementation correspond.
+Allowance allowance_of(const HonestErrors& honest);
+
+/// Root mean square of |error| / bound.
+double rms(const CompareStats& stats);
+
+/// Why a candidate with these errors (compared with `allowance_of(honest)`) is less accurate than an honest one, in
+/// words; nothing when it is not.
+std::optional<std::string> less_accurate(const CompareStats& stats, const HonestErrors& honest);
+
+}  // namespace kerf::oracle

@@ -1,0 +1,118 @@
+#include "oracle/honest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/rng.hpp"
+
+namespace kerf::oracle {
+namespace {
+
+/// Errors of many elements with one bound, as a plain implementation and as candidates have them.
+class HonestTest : public testing::Test {
+ protected:
+  static constexpr double kBound = 1e-4;
+
+  static double bell(Rng& rng) {
+    double sum = 0;
+    for (int i = 0; i < 12; ++i) sum += rng.uniform();
+    return sum - 6;
+  }
+  static std::vector<double> errors(std::size_t count, double deviation, std::uint64_t seed) {
+    Rng rng(seed);
+    std::vector<double> all(count);
+    for (double& one : all) one = deviation * bell(rng);
+    return all;
+  }
+  static CompareStats stats(const std::vector<double>& errors, const Allowance& allowance, double value = 0) {
+    const auto n = static_cast<std::int64_t>(errors.size());
+    ir::HostTensor actual = ir::make_tensor(DType::f64, {n}), expected = ir::make_tensor(DType::f64, {n}),
+                   bound = ir::make_tensor(DType::f64, {n});
+    for (std::int64_t i = 0; i < n; ++i) {
+      expected.as<double>()[i] = value;
+      actual.as<double>()[i] = value + errors[static_cast<std::size_t>(i)];
+      bound.as<double>()[i] = kBound;
+    }
+    return compare(DType::f64, actual.bytes, expected, bound, false, allowance);
+  }
+  static HonestErrors honest(const std::vector<double>& errors) {
+    Allowance allowance;
+    if (const double unit = rms(stats(errors, {})); unit > 0) allowance.unit = unit;
+    return honest_errors(stats(errors, allowance));
+  }
+  static bool refused(const std::vector<double>& errors, const HonestErrors& plain) {
+    return less_accurate(stats(errors, allowance_of(plain)), plain).has_value();
+  }
+};
+
+TEST_F(HonestTest, ErrorsAreHeldToThePlainOnesHoweverLooseTheBoundIs) {
+  const HonestErrors plain = honest(errors(10000, 1e-9, 1));
+  EXPECT_FALSE(refused(errors(10000, 1e-9, 2), plain));
+  EXPECT_FALSE(refused(errors(10000, 6e-9, 3), plain));
+  EXPECT_TRUE(refused(errors(10000, 1e-8, 4), plain)) << "ten times, far within the bound of 1e-4";
+}
+
+TEST_F(HonestTest, OneBadElementInManyShows) {
+  const HonestErrors plain = honest(errors(100000, 1e-9, 1));
+  auto one = errors(100000, 1e-9, 2);
+  one[5000] = 60e-9;  // the worst plain error is a little above four deviations
+  EXPECT_TRUE(refused(one, plain));
+}
+
+TEST_F(HonestTest, ARowOfElementsBetweenTheWorstAndTheOrdinaryShowsByItsNumber) {
+  const HonestErrors plain = honest(errors(100000, 1e-9, 1));
+  auto row = errors(100000, 1e-9, 2);
+  for (std::size_t i = 0; i < 400; ++i) row[i] = 33e-9;  // plain ones beyond four deviations: about six
+  EXPECT_FALSE(rms(stats(row, {})) > 8 * plain.rms);
+  EXPECT_TRUE(refused(row, plain));
+}
+
+TEST_F(HonestTest, HonestErrorsDrawnTwiceNeverRefuseEachOther) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    for (const std::size_t count : {8U, 33U, 500U, 5000U})
+      EXPECT_FALSE(refused(errors(count, 1e-9, 2 * seed), honest(errors(count, 1e-9, 2 * seed + 1))))
+          << count << " elements, seed " << seed;
+}
+
+TEST_F(HonestTest, OneElementToGoByIsHardlyEvidence) {
+  HonestErrors plain;
+  plain.count = 1;
+  plain.rms = plain.worst = 1e-5;
+  EXPECT_FALSE(refused({1e-4 * kBound * 10}, plain));
+  EXPECT_TRUE(refused({kBound}, plain));
+}
+
+TEST_F(HonestTest, WhereThePlainResultIsExactAFewRoundingsAreFree) {
+  const HonestErrors plain = honest(std::vector<double>(5000, 0.0));
+  const double unit = rounding_unit(DType::f64);
+  const auto judged = [&](double error) {
+    return less_accurate(stats(std::vector<double>(5000, error), allowance_of(plain), 1.0), plain).has_value();
+  };
+  EXPECT_FALSE(judged(4 * unit));
+  EXPECT_TRUE(judged(6 * unit));
+}
+
+TEST_F(HonestTest, BeyondTheBoundThePlainImplementationDecides) {
+  auto some = errors(5000, kBound / 10, 1);
+  some[7] = 5 * kBound;  // beyond four bounds, and honest
+  const HonestErrors plain = honest(some);
+  const auto wrong = [&](double error) {
+    auto candidate = errors(5000, kBound / 10, 2);
+    candidate[99] = error;
+    return stats(candidate, allowance_of(plain)).wrong;
+  };
+  EXPECT_EQ(wrong(6 * kBound), 0);
+  EXPECT_EQ(wrong(21 * kBound), 1);
+}
+
+TEST_F(HonestTest, FewElementsOfSeveralDrawsCountTogether) {
+  HonestErrors all = honest(errors(4, 1e-9, 1));
+  for (std::uint64_t seed = 2; seed < 9; ++seed) merge(all, honest(errors(4, 1e-9, seed)));
+  EXPECT_EQ(all.count, 32);
+  EXPECT_NEAR(all.rms * kBound, 1e-9, 0.3e-9);
+}
+
+}  // namespace
+}  // namespace kerf::oracle
