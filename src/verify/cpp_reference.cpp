@@ -1,5 +1,6 @@
 #include "verify/cpp_reference.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -143,14 +144,15 @@ class CppReferenceRunner final : public oracle::Reference {
     for (std::size_t k = 0; k < exact.size(); ++k) {
       if (!is_float(exact[k].dtype)) continue;  // integers are exact: bound 0
       double* bound = squares[k].as<double>();
-      double factor = 1;
-      for (std::int64_t i = 0; i < exact[k].elements(); ++i) {
-        bound[i] = 2 * unit * std::fabs(exact[k].as<double>()[i]) + 2 * std::sqrt(bound[i] / kDraws) + model.tiny;
-        if (honest.empty()) continue;
-        const double error = std::fabs(static_cast<double>(honest[k].as<float>()[i]) - exact[k].as<double>()[i]);
-        if (std::isfinite(error)) factor = std::max(factor, error / bound[i]);
-      }
-      for (std::int64_t i = 0; i < exact[k].elements(); ++i) bound[i] *= factor;
+      const double* value = exact[k].as<double>();
+      const std::int64_t count = exact[k].elements();
+      for (std::int64_t i = 0; i < count; ++i)
+        bound[i] = 2 * unit * std::fabs(value[i]) + 2 * std::sqrt(bound[i] / kDraws) + model.tiny;
+      if (honest.empty()) continue;
+      std::vector<double> errors(static_cast<std::size_t>(count));
+      for (std::int64_t i = 0; i < count; ++i)
+        errors[static_cast<std::size_t>(i)] = std::fabs(static_cast<double>(honest[k].as<float>()[i]) - value[i]);
+      widen_bounds(std::span(bound, errors.size()), errors);
     }
     return squares;
   }
@@ -176,6 +178,24 @@ class CppReferenceRunner final : public oracle::Reference {
 };
 
 }  // namespace
+
+void widen_bounds(std::span<double> bounds, std::span<const double> errors) {
+  std::map<int, std::vector<double>> ratios;  // by the bound's size
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    if (std::isfinite(errors[i]) && bounds[i] > 0) ratios[std::ilogb(bounds[i])].push_back(errors[i] / bounds[i]);
+  std::map<int, double> factors;
+  for (auto& [size, of_size] : ratios) {
+    const std::size_t at = of_size.size() - 1 - of_size.size() / 100;
+    std::nth_element(of_size.begin(), of_size.begin() + static_cast<std::ptrdiff_t>(at), of_size.end());
+    factors[size] = std::max(1.0, of_size[at]);
+  }
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (!(bounds[i] > 0)) continue;
+    const auto found = factors.find(std::ilogb(bounds[i]));
+    const double widened = bounds[i] * (found == factors.end() ? 1 : found->second);
+    bounds[i] = std::isfinite(errors[i]) ? std::max(widened, errors[i]) : widened;
+  }
+}
 
 std::string cpp_reference_candidate(const Task& task, const std::string& real, const std::string& target) {
   std::vector<std::string> params, args;
