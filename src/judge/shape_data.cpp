@@ -27,6 +27,8 @@ constexpr double kWorstUsable = 64;
 /// and multiply-adds) they may take together.
 constexpr int kMostDraws = 8;
 constexpr double kDrawWork = 1 << 24;
+/// So many elements, in so many rows (the errors of one row may have a common cause), are enough to go by.
+constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
 
 /// What every shape is checked with; of the others each shape takes at least one at random, and timed shapes take as
 /// many as they have data sets.
@@ -53,6 +55,14 @@ double work_of(const Task& task, const ShapeSet& shape) {
   if (task.graph)
     if (const auto cost = ir::cost(*task.graph, shape.symbols)) work += cost->fma_flops / 2;
   return std::max(work, 1.0);
+}
+
+/// Of vectors every element is one.
+std::int64_t rows_of(const BufferSpec& output) {
+  std::int64_t rows = 1;
+  const std::size_t axes = output.shape.size() > 1 ? output.shape.size() - 1 : output.shape.size();
+  for (std::size_t d = 0; d < axes; ++d) rows *= output.shape[d];
+  return rows;
 }
 
 double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.device_us : timing.host_us; }
@@ -112,13 +122,21 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
   KERF_TRY(const bool right, part(inputs, "plain kernel", [&] { return ask_plain(plain, data); }));
   if (!right) return false;
   const auto most = static_cast<int>(std::min<double>(kMostDraws, kDrawWork / work_of(inputs.task, inputs.shape)));
-  const auto few = [&](const oracle::HonestErrors& one) { return one.count > 0 && one.count < oracle::kCountedFrom; };
-  for (int more = 1; more < most && std::ranges::any_of(data.honest, few); ++more) {
+  const auto few = [&](std::size_t k, int draws) {
+    const std::int64_t count = data.honest[k].count;
+    return count > 0 && (count < kEnoughElements || rows_of(outputs_[k]) * draws < kEnoughRows);
+  };
+  const auto any_few = [&](int draws) {
+    for (std::size_t k = 0; k < data.honest.size(); ++k)
+      if (few(k, draws)) return true;
+    return false;
+  };
+  for (int more = 1; more < most && any_few(more); ++more) {
     const Kind again{kind.family, fmt::format("{} again {}", kind.label, more), kind.octaves};
     KERF_TRY(oracle::DataSet other, draw(inputs, again));
     KERF_TRY(const bool usable, part(inputs, "plain kernel", [&] { return ask_plain(plain, other); }));
     for (std::size_t k = 0; usable && k < data.honest.size(); ++k)
-      if (few(data.honest[k])) merge(data.honest[k], other.honest[k]);
+      if (few(k, more)) merge(data.honest[k], other.honest[k]);
   }
   return true;
 }

@@ -30,7 +30,7 @@ double rms(const CompareStats& stats) {
 }
 
 HonestErrors honest_errors(const CompareStats& stats) {
-  return {stats.squares_count, rms(stats), stats.largest, stats.octaves};
+  return {stats.squares_count, rms(stats), stats.largest, stats.octaves, stats.squares_count >= kCountedFrom};
 }
 
 void merge(HonestErrors& into, const HonestErrors& more) {
@@ -40,6 +40,7 @@ void merge(HonestErrors& into, const HonestErrors& more) {
   into.rms = into.count == 0 ? 0 : std::sqrt(sum / static_cast<double>(into.count));
   into.worst = std::max(into.worst, more.worst);
   into.octaves = {};
+  into.counted = false;
 }
 
 Allowance allowance_of(const HonestErrors& honest) {
@@ -63,7 +64,7 @@ std::optional<std::string> less_accurate(const CompareStats& stats, const Honest
   if (stats.largest > allowed_worst)
     return fmt::format("an error of {} of the error bound, the worst of a plain implementation is {} (allowed: {})",
                        text(stats.largest), text(honest.worst), text(allowed_worst));
-  if (honest.count < kCountedFrom) return std::nullopt;
+  if (!honest.counted) return std::nullopt;
   // Large errors may be this many: twice the plain implementation's, and what counts vary by.
   const double share = static_cast<double>(stats.squares_count) / static_cast<double>(honest.count);
   for (int k = 0; k < kOctaves; ++k) {

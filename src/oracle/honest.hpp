@@ -16,6 +16,7 @@ struct HonestErrors {
   std::int64_t count = 0;  ///< elements, over all data sets that were looked at
   double rms = 0, worst = 0;
   std::array<std::int64_t, kOctaves> octaves{};  ///< errors by size in units of `rms`, as in CompareStats
+  bool counted = false;                          ///< `octaves` is known
 };
 
 /// A candidate may lose this many times what the plain implementation does: in its rms, at every size of error that
@@ -33,7 +34,7 @@ inline constexpr std::int64_t kCountedFrom = 4096;
 /// another unit when there are fewer than `kCountedFrom` elements).
 HonestErrors honest_errors(const CompareStats& stats);
 
-/// Several data sets of one kind as one; for few elements, whose sizes are not counted.
+/// Several data sets of one kind as one; sizes are not counted any more.
 void merge(HonestErrors& into, const HonestErrors& more);
 
 /// What `compare` is told when a candidate is compared: Allowance::unit is `kHonestFactor` times the honest rms, so
