@@ -100,9 +100,8 @@ class FakeBench final : public Bench {
       if (buffers[i].bytes != data.inputs[i].bytes) report.changed_inputs.push_back(layout_.buffers[i].name);
     for (std::size_t k = 0; k < data.expected.size(); ++k) {
       const ir::HostTensor& actual = buffers[data.inputs.size() + k];
-      report.outputs.push_back(
-          oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k], data.nan_is_free,
-                          data.allowance(k), 1));
+      report.outputs.push_back(oracle::compare(actual.dtype, actual.bytes, data.expected[k], data.bound[k],
+                                               data.nan_is_free, data.allowance(k), 1));
     }
     return report;
   }

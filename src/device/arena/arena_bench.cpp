@@ -119,10 +119,9 @@ class ArenaBench final : public Bench {
       }
       const std::size_t output = i - static_cast<std::size_t>(inputs_);
       if (output >= data.expected.size()) continue;  // a data set without expected values
-      report.outputs.push_back(oracle::compare(layout_.buffers[i].dtype,
-                                               {bytes, static_cast<std::size_t>(places[i].bytes)},
-                                               data.expected[output], data.bound[output], data.nan_is_free,
-                                               data.allowance(output)));
+      report.outputs.push_back(
+          oracle::compare(layout_.buffers[i].dtype, {bytes, static_cast<std::size_t>(places[i].bytes)},
+                          data.expected[output], data.bound[output], data.nan_is_free, data.allowance(output)));
     }
     for (const auto& [handle, kernel] : kernels_) {
       if (kernel.scratch_poison) continue;  // not run since it was last filled
