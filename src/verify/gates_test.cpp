@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "device/fake_bench.hpp"
 #include "verify/verify.hpp"
@@ -104,6 +105,22 @@ TEST_F(GatesTest, AKernelThatStopsWorkingAfterAFewCallsIsCaughtInTheBatch) {
     if (++calls <= 6) right(b);
   });
   EXPECT_NE(std::get<WrongResult>(refusal).message.find("repeated calls"), std::string::npos);
+}
+
+TEST_F(GatesTest, EveryAddressComesBackWithOtherDataHoweverManySlotsThereAre) {
+  FakeBench bench({{{"x", DType::f32, {2, 3}, BufferRole::input}, {"y", DType::f32, {2, 3}, BufferRole::output}}, 64});
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    std::set<const std::byte*> seen;
+    bench.kernels = {{[&](FakeBuffers& b) {
+                        if (seen.insert(reinterpret_cast<const std::byte*>(&b)).second) right(b);
+                      },
+                      1, std::nullopt, 0}};
+    VerifyOptions options;
+    options.seed = seed;
+    const auto result = verify(bench, 0, {&data_, &data_, &data_, &data_}, 64, outputs_, options);
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->has_value()) << "a kernel that skips known addresses passed with seed " << seed;
+  }
 }
 
 TEST_F(GatesTest, FaultsKeepTheirKind) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/rng.hpp"
 
@@ -28,26 +29,36 @@ namespace {
 constexpr int kRepeats = 8;
 constexpr double kRepeatBudgetUs = 100'000;
 
+/// Slots that verification uses: few, so that every address comes back with other data.
+constexpr int kSlots = 4;
+
+std::vector<int> some_slots(int slots, Rng& rng) {
+  std::vector<int> all(static_cast<std::size_t>(slots));
+  std::iota(all.begin(), all.end(), 0);
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    std::swap(all[i], all[static_cast<std::size_t>(rng.integer(static_cast<std::int64_t>(i), slots - 1))]);
+  all.resize(static_cast<std::size_t>(std::min(slots, kSlots)));
+  return all;
+}
+
 Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
-                                            const std::vector<const oracle::DataSet*>& data, int slots, double call_us,
+                                            const std::vector<const oracle::DataSet*>& data,
+                                            const std::vector<int>& slots, double call_us,
                                             const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
-  const int used = std::min(slots, 4);
-  if (used < 2) return std::nullopt;
+  if (slots.size() < 2) return std::nullopt;
   const int repeats = std::clamp(static_cast<int>(kRepeatBudgetUs / std::max(call_us, 1.0)), 1, kRepeats);
-  std::vector<int> calls(static_cast<std::size_t>(repeats), 0);
-  for (int slot = 1; slot < used; ++slot) calls.push_back(slot);
-  const auto at = [&](int slot) -> const oracle::DataSet& {
-    return *data[static_cast<std::size_t>(slot) % data.size()];
-  };
-  for (int slot = 0; slot < used; ++slot)
-    KERF_TRY_VOID(bench.stage(slot, at(slot), slot % 2 == 0 ? Poison::b : Poison::a));
+  std::vector<int> calls(static_cast<std::size_t>(repeats), slots[0]);
+  calls.insert(calls.end(), slots.begin() + 1, slots.end());
+  const auto at = [&](std::size_t i) -> const oracle::DataSet& { return *data[i % data.size()]; };
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    KERF_TRY_VOID(bench.stage(slots[i], at(i), i % 2 == 0 ? Poison::b : Poison::a));
   KERF_TRY(const RunOutcome outcome, bench.run(kernel, calls, options.call_limit * static_cast<int>(calls.size())));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
-  for (int slot = 0; slot < used; ++slot) {
-    KERF_TRY(const SlotReport report, bench.check(slot, at(slot)));
-    auto refusal = judge_slot(report, at(slot), outputs);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    KERF_TRY(const SlotReport report, bench.check(slots[i], at(i)));
+    auto refusal = judge_slot(report, at(i), outputs);
     if (!refusal) continue;
-    add_wrong_box(*refusal, bench, slot, at(slot), outputs);
+    add_wrong_box(*refusal, bench, slots[i], at(i), outputs);
     if (auto* wrong = std::get_if<WrongResult>(&*refusal)) wrong->message += " (in a batch of repeated calls)";
     return refusal;
   }
@@ -61,17 +72,18 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
                                       const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   // The first data set runs under both patterns; after that every call has the other pattern than the one before.
   Rng rng(options.seed);
-  const int turn = static_cast<int>(rng.integer(0, slots - 1)), first = static_cast<int>(rng.integer(0, 1));
+  const std::vector<int> used = some_slots(slots, rng);
+  const int first = static_cast<int>(rng.integer(0, 1));
   double call_us = 0;
   std::vector<const oracle::DataSet*> calls = data;
   if (!calls.empty()) calls.insert(calls.begin(), calls.front());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Poison poison = (static_cast<int>(i) + first) % 2 == 0 ? Poison::a : Poison::b;
-    const int slot = (static_cast<int>(i) + turn) % slots;
+    const int slot = used[i % used.size()];
     KERF_TRY(auto refusal, verify_call(bench, kernel, slot, *calls[i], poison, outputs, options, &call_us));
     if (refusal) return refusal;
   }
-  return verify_batch(bench, kernel, data, slots, call_us, outputs, options);
+  return verify_batch(bench, kernel, data, used, call_us, outputs, options);
 }
 
 }  // namespace kerf
