@@ -182,6 +182,16 @@ Result<double> row_length(const ir::TensorType& type, const Bindings& symbols) {
   return static_cast<double>(std::max<std::int64_t>(extents.size() > 1 ? last : std::min<std::int64_t>(last, 64), 1));
 }
 
+/// A kernel that starts its sums of products at a bias is honest, but loses what is far below the bias. Inputs of tasks
+/// that add to products keep within a few octaves of each other.
+bool adds_to_products(const Task& task, std::size_t free_inputs) {
+  if (!task.graph || free_inputs < 3) return false;
+  return std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
+    return ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node);
+  });
+}
+constexpr int kNarrowOctaves = 2;
+
 bool is_given(const Task& task, std::size_t input) {
   return input < task.distributions.size() && task.distributions[input].has_value();
 }
@@ -193,11 +203,13 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
   for (std::size_t i = 0; i < task.inputs.size(); ++i)
     if (is_float(task.inputs[i].dtype) && !is_given(task, i)) free.push_back(i);
   const std::uint64_t choice = mix64(data.seed ^ 0x3c6ef372fe94f82bULL);
+  const bool narrow = adds_to_products(task, free.size());
   std::vector<InputDraw> draws;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const ir::TensorType& type = task.inputs[i];
     InputDraw input{data.family, mix64(data.seed ^ hash64(type.name) ^ mix64(static_cast<std::uint64_t>(data.family)))};
-    const int octaves = octaves_for(type.dtype, data.octaves);
+    const int wanted = narrow ? std::min(data.octaves, kNarrowOctaves) : data.octaves;
+    const int octaves = octaves_for(type.dtype, wanted);
     KERF_TRY(const double length, row_length(type, shape.symbols));
     if (data.family == Family::scaled) {
       input.a = factor(mix64(input.seed ^ 1), octaves);
