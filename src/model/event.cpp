@@ -10,13 +10,13 @@ using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string step_line(const Step& step) {
   Json json;
   json["event"] = "step";
   json["number"] = step.number;
-  json["seconds"] = number(step.seconds);
+  json["seconds"] = finite_or_null(step.seconds);
   json["stage"] = stage_name(step.stage);
   json["proposer"] = step.proposer;
   json["operation"] = step.operation;
@@ -31,9 +31,9 @@ std::string step_line(const Step& step) {
   if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome)) {
     const Speedup& speedup = measurement->speedup;
     json["speedup"] = {{"vs", speedup.vs},
-                       {"ratio", number(speedup.ratio)},
-                       {"low", number(speedup.low)},
-                       {"high", number(speedup.high)}};
+                       {"ratio", finite_or_null(speedup.ratio)},
+                       {"low", finite_or_null(speedup.low)},
+                       {"high", finite_or_null(speedup.high)}};
     json["cell"] = step.cell;
   } else {
     json["gate"] = outcome_gate(step.evaluation.outcome);
@@ -63,7 +63,7 @@ struct ToJson {
                  {"kernel", tier.candidate},
                  {"tier", tier.tier},
                  {"ok", tier.ok},
-                 {"ms", number(tier.ms)},
+                 {"ms", finite_or_null(tier.ms)},
                  {"detail", tier.detail}});
   }
   std::string operator()(const StepFinished& finished) const { return step_line(finished.step); }

@@ -10,9 +10,6 @@ namespace kerf::ir {
 namespace algebra {
 namespace {
 
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 bool same_shape(const Shape& a, const Shape& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
 Shape without_axes(const Shape& shape, const Axes& axes) {

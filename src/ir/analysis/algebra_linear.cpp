@@ -7,10 +7,6 @@
 namespace kerf::ir::algebra {
 namespace {
 
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// The axes of an argument that lie under `axes` of its user (shapes are aligned right).
 Axes own_axes(const Node& arg, const Node& user, const Axes& axes) {
   const int lead = static_cast<int>(user.shape.size() - arg.shape.size());

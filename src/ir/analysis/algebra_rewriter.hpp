@@ -1,6 +1,7 @@
 #pragma once
 // The rewrite behind algebraic_forms. Internal to algebra*.cpp.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,10 @@ namespace kerf::ir::algebra {
 enum class Rules { layout, linear, pooling };  ///< each includes the ones before it
 
 using Axes = std::vector<int>;  ///< sorted, distinct
+
+inline bool contains(const std::vector<int>& list, int value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 /// A view that only permutes and stretches axes: for each axis of its source the axis of the view, or -1 for a source
 /// axis of extent 1 that is dropped. None when it does anything else.

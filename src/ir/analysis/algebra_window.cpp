@@ -5,14 +5,6 @@
 #include "ir/analysis/algebra_rewriter.hpp"
 
 namespace kerf::ir::algebra {
-namespace {
-
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-}  // namespace
-
 std::optional<NodeId> Rewriter::pushed_into_conv(NodeId id, const Axes& axes) {
   const Node& node = old(id);
   const auto& conv = attr<ConvAttr>(node);

@@ -18,6 +18,8 @@ struct FunctionRow {
   bool composite = true;         ///< its nodes carry "name#k" as their origin
   const char* other_names = "";  ///< separated by spaces
 };
+/// The row of a function that is one node, or so few that they need no origin.
+inline constexpr bool kPrimitive = false;
 
 std::span<const FunctionRow> pointwise_functions();
 std::span<const FunctionRow> activation_functions();

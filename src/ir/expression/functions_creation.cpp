@@ -166,8 +166,6 @@ Value trace(Call& call) {
   return Value::of(call.ops.reduce(ReduceOp::sum, diagonal_of(x, 0), {}, false));
 }
 
-constexpr bool kPrimitive = false;
-
 }  // namespace
 
 T below_diagonal(Ops& ops, const Dim& rows, const Dim& cols, const Dim& diagonal) {

@@ -87,8 +87,6 @@ Value topk(Call& call) {
   return pair;
 }
 
-constexpr bool kPrimitive = false;
-
 }  // namespace
 
 std::span<const FunctionRow> gather_functions() {

@@ -200,8 +200,6 @@ Value attention(Call& call) {
   return Value::of(call.ops.matmul(weights, v));
 }
 
-constexpr bool kPrimitive = false;
-
 }  // namespace
 
 std::span<const FunctionRow> linear_functions() {

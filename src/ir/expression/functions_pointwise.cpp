@@ -11,8 +11,6 @@
 namespace kerf::ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::string name_in(std::string_view signature) { return std::string(signature.substr(0, signature.find('('))); }
 
 /// The operator that map_ops.def gives a function's name to.
@@ -110,8 +108,6 @@ Value logaddexp(Call& call) {
   return call.result(select(apply(MapOp::equal, args[0], args[1]), args[0] + std::log(2.0), soft), {"x", "y"});
 }
 Value identity(Call& call) { return call.value("x"); }
-
-constexpr bool kPrimitive = false;
 
 /// What is more than one operator, or takes its arguments in a way of its own.
 std::vector<FunctionRow> composed_functions() {

@@ -9,8 +9,6 @@
 namespace kerf::ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// Sums and products of integers are i64, as in PyTorch.
 T widen_integers(Ops& ops, T x) { return is_float(x.dtype()) ? x : ops.cast(x, DType::i64); }
 
@@ -118,8 +116,6 @@ Value count_nonzero(Call& call) {
   const T hits = call.ops.cast(call.ops.cast(x, DType::boolean), DType::i64);
   return Value::of(call.ops.reduce(ReduceOp::sum, hits, call.axes("axis", x.rank()), call.flag("keepdims")));
 }
-
-constexpr bool kPrimitive = false;
 
 }  // namespace
 

@@ -288,8 +288,6 @@ Value unfold(Call& call) {
   return Value::of(call.ops.view(x, std::move(view), std::move(shape)));
 }
 
-constexpr bool kPrimitive = false;
-
 }  // namespace
 
 std::span<const FunctionRow> shape_functions() {

@@ -218,7 +218,6 @@ Value global_pool(Call& call) {
   return Value::of(average ? mean(x, axes, true) : max_kept(x, axes));
 }
 
-constexpr bool kPrimitive = false;
 constexpr const char* kConvSummary =
     "Cross-correlation of x[batch, in, ...] with weight[out, in/groups, ...]; padding may be \"same\" or \"valid\".";
 constexpr const char* kTransposeSummary =

@@ -3,6 +3,7 @@
 // Builder. The first error is kept and everything after it does nothing, so that a formula reads as a formula; the
 // evaluator looks at failed() after every call.
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 namespace kerf::ir {
 
 class Ops;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A node of the builder behind `ops`; invalid (id < 0) after an error.
 struct T {

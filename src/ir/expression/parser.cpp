@@ -11,28 +11,28 @@ struct Operator {
   int precedence;  // larger binds tighter; all are left-associative
 };
 constexpr int kOr = 1, kAnd = 2, kNot = 3, kComparison = 4, kUnary = 10;
-constexpr std::array<Operator, 18> kOperators{{{"or", kOr},
-                                               {"and", kAnd},
-                                               {"<", kComparison},
-                                               {"<=", kComparison},
-                                               {">", kComparison},
-                                               {">=", kComparison},
-                                               {"==", kComparison},
-                                               {"!=", kComparison},
-                                               {"|", 5},
-                                               {"^", 6},
-                                               {"&", 7},
-                                               {"+", 8},
-                                               {"-", 8},
-                                               {"*", 9},
-                                               {"/", 9},
-                                               {"//", 9},
-                                               {"%", 9},
-                                               {"@", 9}}};
+constexpr std::array<Operator, 18> kPrecedences{{{"or", kOr},
+                                                 {"and", kAnd},
+                                                 {"<", kComparison},
+                                                 {"<=", kComparison},
+                                                 {">", kComparison},
+                                                 {">=", kComparison},
+                                                 {"==", kComparison},
+                                                 {"!=", kComparison},
+                                                 {"|", 5},
+                                                 {"^", 6},
+                                                 {"&", 7},
+                                                 {"+", 8},
+                                                 {"-", 8},
+                                                 {"*", 9},
+                                                 {"/", 9},
+                                                 {"//", 9},
+                                                 {"%", 9},
+                                                 {"@", 9}}};
 
 std::optional<Operator> binary_operator(const Token& token) {
   if (token.kind != TokenKind::symbol && token.kind != TokenKind::name) return std::nullopt;
-  for (const auto& candidate : kOperators)
+  for (const auto& candidate : kPrecedences)
     if (candidate.symbol == token.text) return candidate;
   return std::nullopt;
 }

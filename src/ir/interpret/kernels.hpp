@@ -10,6 +10,7 @@ namespace kerf::ir::eval {
 
 /// Elements that a program computes at a time: a register is 4 KiB, so a handful stay in the first-level cache.
 constexpr std::int64_t kBlock = 512;
+constexpr std::int64_t kLane = 8;  ///< bytes of a lane: a double or an i64
 
 enum class Conversion { none, float_to_int, float_to_i32, float_to_bool, int_to_float, int_to_i32, int_to_bool };
 

@@ -7,8 +7,6 @@
 namespace kerf::ir::eval {
 namespace {
 
-constexpr std::int64_t kLane = 8;  // bytes
-
 /// Row-major position as an index per axis; steps through the rows of the last axis.
 class Odometer {
  public:

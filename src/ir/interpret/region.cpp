@@ -8,8 +8,6 @@
 namespace kerf::ir::eval {
 namespace {
 
-constexpr std::int64_t kLane = 8;  // bytes
-
 /// How [outer, reduce, inner] is cut into units of work. A unit owns whole outer rows, or a range of `reduce` for a
 /// range of `inner` of one outer row; ranges of `reduce` give partial results that are merged in order.
 struct Tiling {

@@ -15,7 +15,7 @@ bool is_member(const Tokens& tokens, std::size_t at) {
   return at > 0 && (tokens[at - 1].is(".") || (at > 1 && tokens[at - 2].is("-") && tokens[at - 1].is(">")));
 }
 
-std::set<std::string> identifiers(const Tokens& tokens, std::size_t from, std::size_t to) {
+std::set<std::string> identifiers_between(const Tokens& tokens, std::size_t from, std::size_t to) {
   std::set<std::string> words;
   for (std::size_t t = from; t < to; ++t)
     if (is_identifier_token(tokens[t]) && !is_member(tokens, t)) words.insert(tokens[t].text);
@@ -64,7 +64,7 @@ std::string called_before(const Tokens& tokens, std::size_t at) {
 
 std::set<std::string> identifiers(std::string_view code) {
   const Tokens tokens = lex_c(code);
-  return identifiers(tokens, 0, tokens.size());
+  return identifiers_between(tokens, 0, tokens.size());
 }
 
 std::vector<std::set<std::string>> identifiers_by_function(std::string_view code) {
@@ -75,11 +75,11 @@ std::vector<std::set<std::string>> identifiers_by_function(std::string_view code
   for (std::size_t t = 0; t < tokens.size();) {
     if (starts_directive(tokens[t])) {
       const std::size_t end = after_directive(tokens, t);
-      if (defines_macro(tokens, t)) macros.emplace_back(tokens[t + 2].text, identifiers(tokens, t + 2, end));
+      if (defines_macro(tokens, t)) macros.emplace_back(tokens[t + 2].text, identifiers_between(tokens, t + 2, end));
       begin = t = end;
     } else if (tokens[t].is("{")) {
       t = after_bracket(tokens, t);
-      functions.push_back(identifiers(tokens, begin, t));
+      functions.push_back(identifiers_between(tokens, begin, t));
       begin = t;
     } else {
       if (tokens[t].is(";")) begin = t + 1;
@@ -140,7 +140,7 @@ CallResolver::CallResolver(std::string code, std::vector<BufferParameter> buffer
 
 void CallResolver::find_definitions() {
   const auto define = [&](std::string name, std::size_t from, std::size_t to) {
-    Definition definition{std::move(name), {}, identifiers(tokens_, from, to)};
+    Definition definition{std::move(name), {}, identifiers_between(tokens_, from, to)};
     for (std::size_t b = 0; b < buffers_.size(); ++b)
       if (definition.uses.contains(buffers_[b].name)) definition.needs.insert(b);
     definitions_.push_back(std::move(definition));

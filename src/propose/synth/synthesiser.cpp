@@ -14,7 +14,7 @@
 namespace kerf::synth {
 namespace {
 
-constexpr int kTries = 24;
+constexpr int kAttempts = 24;
 constexpr int kWandering = 4;  // splits and merges that a random genome is away from a step of the planner, at most
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
 
@@ -192,7 +192,7 @@ std::vector<Genome> Synthesiser::starts() const { return impl_->starts; }
 
 Genome Synthesiser::random(Rng& rng) const {
   const auto rewrites = impl_->space->rewrites().size();
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto rewrite = static_cast<int>(pick(rewrites, rng));
     const auto& steps = impl_->space->fusion_steps(rewrite);
     Roots roots = steps[pick(steps.size(), rng)];
@@ -210,7 +210,7 @@ std::optional<Genome> Synthesiser::change_parameter(const Genome& parent, Rng& r
   const Layout* layout = impl_->layout_of(parent);
   if (layout == nullptr) return {};
   Genome child = parent;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::size_t g = pick(layout->partition.groups.size(), rng);
     for (Gene& gene : child.genes) {
       if (gene.root != layout->partition.groups[g].root) continue;
@@ -228,7 +228,7 @@ std::optional<Genome> Synthesiser::change_parameter(const Genome& parent, Rng& r
 std::optional<Genome> Synthesiser::change_family(const Genome& parent, Rng& rng) const {
   const Layout* layout = impl_->layout_of(parent);
   if (layout == nullptr) return {};
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::size_t g = pick(layout->partition.groups.size(), rng);
     if (layout->partition.groups[g].copy || layout->options[g].size() < 2) continue;
     Genome child = parent;
@@ -280,7 +280,7 @@ std::optional<Roots> Synthesiser::Impl::neighbour(int rewrite, const Roots& root
 
 std::optional<Genome> Synthesiser::change_fusion(const Genome& parent, Rng& rng) const {
   if (impl_->layout_of(parent) == nullptr) return {};
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto roots = impl_->neighbour(parent.rewrite, roots_of(parent), rng);
     if (!roots) return {};
     const Layout* moved = impl_->space->layout(parent.rewrite, *roots);
@@ -298,7 +298,7 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
   if (frame.rewrite != donor.rewrite) return {};
   const Layout* layout = impl_->layout_of(frame);
   if (layout == nullptr) return {};
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Genome child = impl_->genome(frame.rewrite, *layout, [&](std::size_t g) {
       const ir::NodeId root = layout->partition.groups[g].root;
       const Gene* own = find_gene(frame, root);

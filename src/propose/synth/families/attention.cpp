@@ -36,7 +36,7 @@ bool is_map(const ir::Graph& graph, NodeId id, MapOp op) {
   return is<ir::MapAttr>(graph[id]) && attr<ir::MapAttr>(graph[id]).op == op;
 }
 
-bool contains(const std::vector<int>& labels, int label) {
+bool has_label(const std::vector<int>& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
@@ -109,14 +109,14 @@ std::optional<Attention> recognise(const ir::Graph& graph, const Group& group) {
   // The operand of the first product that has the key's axis holds the keys; the other one has the queries' axes.
   const auto& inner = attr<ir::ContractAttr>(graph[found.first]);
   const int key_label = inner.out[static_cast<std::size_t>(key_axis)];
-  const bool lhs_keys = contains(inner.lhs, key_label);
-  if (lhs_keys == contains(inner.rhs, key_label)) return {};
+  const bool lhs_keys = has_label(inner.lhs, key_label);
+  if (lhs_keys == has_label(inner.rhs, key_label)) return {};
   found.q = graph[found.first].args[lhs_keys ? 1 : 0];
   found.k = graph[found.first].args[lhs_keys ? 0 : 1];
   found.q_labels = lhs_keys ? inner.rhs : inner.lhs;
   found.k_labels = lhs_keys ? inner.lhs : inner.rhs;
   for (std::size_t d = 0; d < outer->a_labels.size(); ++d)
-    if (contains(outer->m, outer->a_labels[d]) && contains(found.k_labels, inner.out[d])) return {};
+    if (has_label(outer->m, outer->a_labels[d]) && has_label(found.k_labels, inner.out[d])) return {};
   const auto axes = product_axes(graph, found.first);
   if (!axes) return {};
   found.depth = axes->k;

@@ -16,8 +16,8 @@ namespace {
 
 using ir::NodeId;
 
-constexpr std::size_t kSpatial = 3;
-constexpr const char* kAxis[kSpatial] = {"D", "H", "W"};
+constexpr std::size_t kPoolAxes = 3;
+constexpr const char* kPoolAxisNames[kPoolAxes] = {"D", "H", "W"};
 
 /// The one stride of axes [0, lead) of a contiguous block of planes, if they have one.
 std::optional<Dim> plane_stride(const DirectAccess& access, const Shape& shape, std::size_t lead) {
@@ -42,7 +42,7 @@ class Pool final : public Family {
     if (group.anchors.size() != 1 || !ir::is<ir::PoolAttr>(plan.graph[group.anchors[0]])) return false;
     const ir::Node& node = plan.graph[group.anchors[0]];
     const auto& pool = ir::attr<ir::PoolAttr>(node);
-    if (!is_float(node.dtype) || pool.kernel.empty() || pool.kernel.size() > kSpatial) return false;
+    if (!is_float(node.dtype) || pool.kernel.empty() || pool.kernel.size() > kPoolAxes) return false;
     return layout_steps(plan.graph, group, group.anchors[0]).has_value();
   }
 
@@ -53,14 +53,14 @@ class Pool final : public Family {
     const auto steps = layout_steps(graph, group, id);
     KERF_CHECK(steps, "fill is called for groups that fit");
     const Shape &in = graph[x].shape, &out = graph[id].shape;
-    const std::size_t missing = kSpatial - pool.kernel.size(), lead = in.size() - pool.kernel.size();
+    const std::size_t missing = kPoolAxes - pool.kernel.size(), lead = in.size() - pool.kernel.size();
     const Shape planes(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(lead));
     TemplateValues values;
     set_extent(values, "PLANES", element_count(planes), hooks);
-    for (std::size_t d = 0; d < kSpatial; ++d) {
+    for (std::size_t d = 0; d < kPoolAxes; ++d) {
       const bool real = d >= missing;
       const std::size_t s = d - missing;
-      const std::string axis = kAxis[d];
+      const std::string axis = kPoolAxisNames[d];
       set_extent(values, "I" + axis, real ? in[lead + s] : Dim(1), hooks);
       set_extent(values, "O" + axis, real ? out[lead + s] : Dim(1), hooks);
       set_extent(values, "K" + axis, real ? pool.kernel[s] : 1, hooks);
@@ -101,9 +101,9 @@ class Pool final : public Family {
     set_extent(values, "X_OFFSET", access->offset, hooks);
     set_extent(values, "X_SP", *stride, hooks);
     std::vector<Dim> strides{*stride};
-    for (std::size_t d = 0; d < kSpatial; ++d) {
+    for (std::size_t d = 0; d < kPoolAxes; ++d) {
       strides.push_back(d < missing ? Dim(0) : access->strides[planes.size() + d - missing]);
-      set_extent(values, std::string("X_S") + kAxis[d], strides.back(), hooks);
+      set_extent(values, std::string("X_S") + kPoolAxisNames[d], strides.back(), hooks);
     }
     hooks.element("load_x", *access, {"p", "d", "h", "w"}, strides);
   }
