@@ -67,7 +67,9 @@ TEST_F(TimingTest, ARefusedCheckEndsTheMeasurement) {
 }
 
 TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
-  bench_.kernels = {{nullptr, 400, std::nullopt, 0}};
+  std::vector<std::size_t> staged_before;  // each call
+  const auto body = [&](FakeBuffers&) { staged_before.push_back(bench_.staged.size()); };
+  bench_.kernels = {{body, 400, std::nullopt, 0}};
   MeasureOptions options;
   options.min_rounds = options.max_rounds = 1;
   (void)measure(options, 1);
@@ -82,6 +84,7 @@ TEST_F(TimingTest, SlotsThatAreNotTimedAreStagedLastSoThatTheyFlushTheCache) {
   EXPECT_EQ(slots(bench_.staged, 8, 3), slots(bench_.ran, 1, 3));
   EXPECT_EQ(slots(bench_.staged, 0, 8).size(), 8U);
   EXPECT_EQ(slots(bench_.staged, 8, 8).size(), 8U);
+  EXPECT_EQ(staged_before, (std::vector<std::size_t>{8, 16, 16, 16}));  // no call before all slots are staged
 }
 
 TEST_F(TimingTest, ASlowBaselineIsLeftOutOnceItHasItsShareOfTheTime) {
