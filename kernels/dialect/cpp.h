@@ -26,11 +26,11 @@ KERF_FN double kerf_fma(double a, double b, double c) { return __builtin_fma(a, 
 // A NaN on either side wins.
 template <class T>
 KERF_FN T kerf_max_nan(T a, T b) {
-  return (a > b) | (a != a) ? a : b;
+  return ((a > b) | (a != a)) ? a : b;
 }
 template <class T>
 KERF_FN T kerf_min_nan(T a, T b) {
-  return (a < b) | (a != a) ? a : b;
+  return ((a < b) | (a != a)) ? a : b;
 }
 
 struct kerf_f4 {
