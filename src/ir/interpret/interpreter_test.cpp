@@ -154,12 +154,12 @@ TEST(Interpreter, MemoryBeyondTheLimitIsRefusedWithTheSizes) {
 TEST(Interpreter, IntermediatesAreFreedWhenTheirLastReaderIsDone) {
   // Twenty matrix products in a row need two results of 2 MiB at a time, not twenty.
   Builder builder;
-  const NodeId in = builder.input("x", DType::f64, {512, 512});
-  NodeId y = in;
-  for (int i = 0; i < 20; ++i) y = builder.matmul(y, in).value();
+  NodeId y = builder.input("x", DType::f64, {4096, 64});
+  const NodeId w = builder.input("w", DType::f64, {64, 64});
+  for (int i = 0; i < 20; ++i) y = builder.matmul(y, w).value();
   builder.output("y", y);
-  const HostTensor x = make_tensor(DType::f64, {512, 512});
-  const auto result = interpret(builder.take(), std::span(&x, 1), {}, {.max_bytes = 7 << 20});
+  const std::vector<HostTensor> inputs{make_tensor(DType::f64, {4096, 64}), make_tensor(DType::f64, {64, 64})};
+  const auto result = interpret(builder.take(), inputs, {}, {.max_bytes = 7 << 20});
   EXPECT_TRUE(result) << result.error().message;
 }
 
