@@ -1,18 +1,16 @@
-# kerf_module(name [HOT] [UNITY] HEADERS ... SOURCES ... TESTS ... DEPS ... LIBS ...)
+# kerf_module(name [HOT] HEADERS ... SOURCES ... TESTS ... APART ... DEPS ... LIBS ...)
 #   One room of the house: the static library kerf_<name> and, when TESTS are given, the test program kerf_<name>_tests
 #   (label "unit"). DEPS are other rooms, LIBS third-party targets, private to the sources. HOT rooms have loops over data
-#   and are fully optimised; the others and all tests are compiled for a short build. UNITY rooms are compiled as one
-#   translation unit where KERF_UNITY is on (release): names in their anonymous namespaces must differ from file to file.
+#   and are fully optimised; the others and all tests are compiled for a short build. Where KERF_UNITY is on, a room's
+#   sources are compiled together, KERF_UNITY_FILES at a time, and so are its tests: names in anonymous namespaces must
+#   differ from file to file, and a class of a header must not have members of such types; or the file is listed as APART.
+set(KERF_UNITY_FILES 16)
 function(kerf_module name)
-  cmake_parse_arguments(arg "HOT;UNITY" "" "HEADERS;SOURCES;TESTS;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "HEADERS;SOURCES;TESTS;APART;DEPS;LIBS" ${ARGN})
   add_library(kerf_${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
   kerf_flags(kerf_${name})
-  if(arg_UNITY AND KERF_UNITY)
-    set_target_properties(kerf_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    # What hides another file's name hides nothing when the files are apart; the dev preset looks at them one by one.
-    target_compile_options(kerf_${name} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
-  endif()
-  if(arg_HOT)
+  kerf_unity(kerf_${name} ${arg_APART})
+  if(arg_HOT AND NOT KERF_SANITIZE)
     kerf_precompiled(kerf_${name} hot)
   else()
     kerf_precompiled(kerf_${name} cold)
@@ -21,66 +19,114 @@ function(kerf_module name)
   list(TRANSFORM arg_DEPS PREPEND kerf_)
   target_link_libraries(kerf_${name} PUBLIC ${arg_DEPS} tl::expected PRIVATE ${arg_LIBS} kerf_third_fmt)
   if(arg_TESTS)
-    kerf_test(kerf_${name}_tests LABEL unit SOURCES ${arg_TESTS} DEPS kerf_${name} LIBS ${arg_LIBS})
+    kerf_test(kerf_${name}_tests LABEL unit SOURCES ${arg_TESTS} APART ${arg_APART} DEPS kerf_${name} LIBS ${arg_LIBS})
   endif()
 endfunction()
 
-# kerf_test(name LABEL label [SERIAL] SOURCES ... DEPS ... LIBS ...): a GoogleTest program, each case a ctest test.
+# kerf_unity(target [FILE...]): the target's sources are compiled together, all but these.
+function(kerf_unity target)
+  if(NOT KERF_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${KERF_UNITY_FILES})
+  if(ARGN)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  # What hides another file's name hides nothing when the files are apart; the dev preset looks at them one by one.
+  target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
+endfunction()
+
+# kerf_test(name LABEL label [SERIAL] SOURCES ... APART ... DEPS ... LIBS ...): a GoogleTest program, each case a ctest test.
 function(kerf_test name)
-  cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;APART;DEPS;LIBS" ${ARGN})
+  kerf_runs_here(${name} ${arg_LABEL} here filter)
+  if(here)
+    add_executable(${name} ${arg_SOURCES})
+  else()  # can be built and run by hand all the same
+    add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
+  endif()
   kerf_flags(${name})
+  kerf_unity(${name} ${arg_APART})
   kerf_precompiled(${name} test)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} GTest::gtest GTest::gtest_main kerf_third_fmt)
   target_compile_definitions(${name} PRIVATE KERF_SOURCE_DIR="${PROJECT_SOURCE_DIR}" KERF_BINARY="${PROJECT_BINARY_DIR}/kerf")
+  if(NOT here)
+    return()
+  endif()
   set(properties LABELS ${arg_LABEL})
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
   if(KERF_SANITIZE)
-    kerf_sanitized_test(${name} ${arg_LABEL})
-  else()
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties} TIMEOUT 600)
+    add_dependencies(sanitized_tests ${name})
+    list(APPEND properties ENVIRONMENT "${KERF_SANITIZER_ENVIRONMENT}")
   endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${KERF_TEST_PREFIX}" TEST_FILTER "${filter}"
+                       PROPERTIES ${properties} TIMEOUT 600)
 endfunction()
 
-# Sanitized trees have the target sanitized_tests: the unit suites, one ctest entry per program. Left out are suites that start
-# processes in the sandbox (its memory limits and system call filter do not go with a sanitizer's shadow memory) or the kerf
-# binary; under TSan only suites of rooms that use threads are built.
+# Which unit suites a tree runs. The asan tree has the target sanitized_tests: the suites of all rooms but those of
+# KERF_UNSANITIZED, which start themselves or the kerf binary as sandboxed workers: the sandbox's address-space limit and
+# system call filter do not go with a sanitizer's shadow memory. The tsan tree has those of rooms that use threads. A tree
+# without sanitizers runs all, or only what the asan tree leaves out where KERF_UNIT_SUITES is "unsanitized" (./test.sh).
+# KERF_SLOW_<room> are tests that take minutes with a sanitizer: the release tree runs them as well, and the sanitized trees
+# all but KERF_LEFT_OUT_<room>.
+set(KERF_UNIT_SUITES all CACHE STRING "Unit suites that are run in this tree: all, or unsanitized")
 set(KERF_UNSANITIZED sandbox language_cpp language_opencl_c language_cuda_cpp device_arena device_cpu device_opencl device_cuda
     app export CACHE INTERNAL "")
-list(JOIN KERF_UNSANITIZED " " unsanitized)
-file(WRITE ${PROJECT_BINARY_DIR}/unsanitized.txt "${unsanitized}; of store the test that kills its writer, of interpret all random graphs but one\n")
 set(KERF_THREADED base build interpret judge search worker CACHE INTERNAL "")
-function(kerf_sanitized_test name label)
+set(KERF_SLOW_store "*WriterIsKilledAtAnyMoment" CACHE INTERNAL "")  # a slow writer gets nowhere before it is killed
+set(KERF_LEFT_OUT_store "${KERF_SLOW_store}" CACHE INTERNAL "")
+set(KERF_SLOW_interpret "*RandomGraphs*" CACHE INTERNAL "")
+set(KERF_LEFT_OUT_interpret "*RandomGraphs*/1:*RandomGraphs*/2:*RandomGraphs*/3:*RandomGraphs*/4" CACHE INTERNAL "")
+function(kerf_runs_here name label out out_filter)
   string(REGEX REPLACE "^kerf_(.*)_tests$" "\\1" room ${name})
-  if(NOT label STREQUAL unit OR room IN_LIST KERF_UNSANITIZED)
-    return()
+  set(here TRUE)
+  set(filter "")
+  if(KERF_SANITIZE AND KERF_LEFT_OUT_${room})
+    set(filter "-${KERF_LEFT_OUT_${room}}")
   endif()
-  if(KERF_SANITIZE STREQUAL thread AND NOT room IN_LIST KERF_THREADED)
-    return()
+  if(KERF_SANITIZE STREQUAL thread)
+    if(NOT label STREQUAL unit OR NOT room IN_LIST KERF_THREADED)
+      set(here FALSE)
+    endif()
+  elseif(KERF_SANITIZE)
+    if(NOT label STREQUAL unit OR room IN_LIST KERF_UNSANITIZED)
+      set(here FALSE)
+    endif()
+  elseif(label STREQUAL unit AND KERF_UNIT_SUITES STREQUAL unsanitized AND NOT room IN_LIST KERF_UNSANITIZED)
+    if(KERF_SLOW_${room})
+      set(filter "${KERF_SLOW_${room}}")
+    else()
+      set(here FALSE)
+    endif()
   endif()
-  if(NOT TARGET sanitized_tests)
-    add_custom_target(sanitized_tests)
-  endif()
-  add_dependencies(sanitized_tests ${name})
-  # A writer that is killed at random moments gets nowhere when it is this slow, and shows a sanitizer nothing. Of the random
-  # graphs one seed is enough here; all of them run without sanitizers.
-  set(without "*WriterIsKilledAtAnyMoment")
-  foreach(seed RANGE 1 9)
-    string(APPEND without ":*RandomGraphs*/${seed}*")
-  endforeach()
-  add_test(NAME ${name} COMMAND ${name} "--gtest_filter=-${without}")
-  set_tests_properties(${name} PROPERTIES LABELS sanitized TIMEOUT 600)
+  set(${out} ${here} PARENT_SCOPE)
+  set(${out_filter} "${filter}" PARENT_SCOPE)
 endfunction()
+
+set(KERF_TEST_PREFIX "")
+set(KERF_LOOPS -O3)  # how sources with loops over data are compiled; nothing else is optimised in sanitized trees
+if(KERF_SANITIZE)
+  add_custom_target(sanitized_tests)
+  set(KERF_LOOPS -O0)
+  if(KERF_SANITIZE STREQUAL thread)
+    set(KERF_TEST_PREFIX "tsan.")
+    set(KERF_SANITIZER_ENVIRONMENT TSAN_OPTIONS=halt_on_error=1)
+  else()
+    set(KERF_SANITIZER_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1)
+  endif()
+endif()
 
 function(kerf_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
   # Other compilers warn about other things; whoever only wants the program shall get it all the same.
-  if(KERF_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  if(KERF_WERROR AND ((CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13) OR KERF_SANITIZE))
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(KERF_SANITIZE)
+    # clang finds both in headers of others: libstdc++'s stable_sort and libseccomp's macros.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations -Wno-missing-field-initializers)
     target_compile_options(${target} PRIVATE -fsanitize=${KERF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${KERF_SANITIZE})
   else()
@@ -118,7 +164,5 @@ function(kerf_optimised target kind)
   target_compile_options(${target} PRIVATE -fPIC)  # programs too: precompiled headers are shared between like targets
   if(NOT kind STREQUAL hot)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  elseif(KERF_SANITIZE)
-    target_compile_options(${target} PRIVATE -O1)  # loops over data are too slow as they stand
   endif()
 endfunction()
