@@ -1,47 +1,55 @@
 #!/usr/bin/env bash
 # Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, headers that stand alone,
-# then everything by ctest, whose summary is the last output. --sanitize adds the unit suites under AddressSanitizer,
-# UndefinedBehaviorSanitizer and ThreadSanitizer, and clang-tidy on changed files. --lean leaves out what needs large
-# downloads (PyTorch, NVRTC, clang) and says so.
+# clang-tidy on changed files, the unit suites under AddressSanitizer and UndefinedBehaviorSanitizer, those of rooms that
+# use threads under ThreadSanitizer too, then whole kernels and commands. One ctest runs them all; its summary is the last
+# output. --lean leaves out what needs large downloads (PyTorch, NVRTC, clang), says so, and runs the unit suites without
+# sanitizers.
 . "$(dirname "$0")/tools/setup.sh"
-lean=0 sanitize=0
+lean=0
 for argument in "$@"; do
   case $argument in
     --lean) lean=1 ;;
-    --sanitize) sanitize=1 ;;
-    -h | --help) echo "usage: ./test.sh [--lean] [--sanitize]"; exit 0 ;;
-    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --sanitize" >&2; exit 2 ;;
+    -h | --help) echo "usage: ./test.sh [--lean]"; exit 0 ;;
+    *) echo "test.sh: unknown option '$argument'; choose one of: --lean" >&2; exit 2 ;;
   esac
 done
-step() { printf '\n[%3d s] %s\n' "$SECONDS" "$*"; }
+step() { printf '\n[%4d s] %s\n' "$SECONDS" "$*"; }
 
 install_packages "${CORE_PACKAGES[@]}"
 nvrtc=build/nvrtc
+trees=(release)
 if [ $lean = 1 ]; then
   echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)," \
-       "clang-format (clang 19)"
+       "sanitizers, clang-tidy and clang-format (clang 19)"
+  unit_suites=all
 else
   install_packages "${TEST_PACKAGES[@]}"
   install_extras
   tools/nvrtc_wheels.sh "$nvrtc"
   export KERF_NVRTC="$PWD/$nvrtc"
+  unit_suites=unsanitized
 fi
 
-step "building, warnings are errors"
-build_kerf
 step "rules of the tree"
 python3 tools/check_layers.py
 python3 tools/check_targets.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
+step "building, warnings are errors"
+KERF_UNIT_SUITES=$unit_suites build_kerf
+if [ $lean = 0 ]; then
+  step "building the unit suites with AddressSanitizer and UndefinedBehaviorSanitizer"
+  build_sanitized asan
+  step "building the suites of rooms that use threads with ThreadSanitizer"
+  build_sanitized tsan
+  trees+=(asan tsan)
+fi
+step "headers stand alone"
 python3 tools/check_headers.py
-if [ $sanitize = 1 ]; then
-  step "unit suites under AddressSanitizer and UndefinedBehaviorSanitizer"
-  test_sanitized asan
-  step "suites that use threads under ThreadSanitizer"
-  test_sanitized tsan
+if [ $lean = 0 ]; then
   step "clang-tidy on changed files"
-  python3 tools/check_tidy.py --build build/asan
+  python3 tools/check_tidy.py
 fi
 step "every test"
-ctest --test-dir build/release --output-on-failure -j "$(nproc)" --no-tests=error
+list_tests "${trees[@]}"
+ctest --test-dir build --output-on-failure -j "$(nproc)" --no-tests=error

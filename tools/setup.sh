@@ -67,28 +67,31 @@ install_extras() {
 }
 
 # build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets. KERF_NVRTC, when set, tells the tests
-# where NVRTC is.
+# where NVRTC is; KERF_UNIT_SUITES, when set, which unit suites are among them (cmake/kerf_module.cmake).
 build_kerf() {
-  local log
-  log=$(mktemp)
-  [ -f build/release/build.ninja ] || say "configuring"
-  cmake --preset release ${KERF_NVRTC:+-DKERF_NVRTC_DIR="$KERF_NVRTC"} >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-  rm -f "$log"
+  configure release ${KERF_NVRTC:+-DKERF_NVRTC_DIR="$KERF_NVRTC"} ${KERF_UNIT_SUITES:+-DKERF_UNIT_SUITES="$KERF_UNIT_SUITES"}
   if ! ninja -C build/release -n "$@" 2>/dev/null | grep -q 'no work to do'; then
     say "building (a few minutes the first time)"
     NINJA_STATUS='  [%f/%t, %es] ' ninja -C build/release "$@" >&2
   fi
 }
 
-# test_sanitized PRESET: builds and runs the unit suites of a sanitized tree (asan, tsan). Its output is a line when they pass.
-test_sanitized() {
+# build_sanitized PRESET: the unit suites of a sanitized tree (asan, tsan).
+build_sanitized() {
+  configure "$1"
+  NINJA_STATUS='  [%f/%t, %es] ' ninja -C "build/$1" sanitized_tests >&2
+}
+
+# configure PRESET [OPTION...]: the tree build/PRESET.
+configure() {
   local log
   log=$(mktemp)
-  cmake --preset "$1" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-  NINJA_STATUS='  [%f/%t, %es] ' ninja -C "build/$1" sanitized_tests >"$log" 2>&1 || { tail -n 60 "$log" >&2; exit 1; }
-  echo "not among them, because they run sandboxed processes: $(cat "build/$1/unsanitized.txt")"
-  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
-    ctest --test-dir "build/$1" --output-on-failure -j "$(nproc)" --no-tests=error >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-  grep 'tests passed' "$log"
+  [ -f "build/$1/build.ninja" ] || say "configuring"
+  cmake --preset "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   rm -f "$log"
+}
+
+# list_tests TREE...: after it, ctest in build/ runs the tests of these trees.
+list_tests() {
+  printf 'subdirs("%s")\n' "$@" >build/CTestTestfile.cmake
 }
