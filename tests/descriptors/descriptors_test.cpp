@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
+#include "codegen/dialect.hpp"
 #include "target/target.hpp"
 
 namespace kerf {
@@ -34,7 +35,7 @@ std::vector<std::string> language_targets() {
   std::set<std::string> languages;
   std::vector<std::string> names;
   for (const TargetDescription& target : target_descriptions())
-    if (languages.insert(target.language).second) names.push_back(target.name);
+    if (languages.insert(std::string(target.dialect->language)).second) names.push_back(target.name);
   return names;
 }
 
