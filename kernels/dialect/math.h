@@ -57,7 +57,7 @@ KERF_FN float kerf_fast_expm1(float x) {
 KERF_FN float kerf_split_log(float x, float* e) {
   const int small = x < 0x1p-126f;
   const float scaled = small ? x * 0x1p23f : x;
-  const int offset = kerf_bits_i(scaled) - 0x3f3504f3;
+  const int offset = (int)((unsigned)kerf_bits_i(scaled) - 0x3f3504f3u);  // unsigned: other x must not overflow
   *e = (float)(offset >> 23) - (small ? 23.0f : 0.0f);
   return kerf_i_bits((offset & 0x7fffff) + 0x3f3504f3) - 1.0f;
 }
