@@ -123,7 +123,8 @@ std::vector<Relocation> relocations(const File& file, const Section& table) {
     const auto entry = entry_at<Elf64_Rela>(table.bytes, i);
     if (!entry) return found;
     const auto symbol = entry_at<Elf64_Sym>(entries, ELF64_R_SYM(entry->r_info));
-    found.push_back({entry->r_offset, entry->r_addend, symbol ? text_at(names, symbol->st_name) : std::string_view{}});
+    found.push_back({entry->r_offset, entry->r_addend, symbol ? text_at(names, symbol->st_name) : std::string_view{},
+                     static_cast<std::uint32_t>(ELF64_R_TYPE(entry->r_info))});
   }
 }
 

@@ -31,6 +31,7 @@ struct Relocation {
   std::uint64_t place = 0;  ///< address that is filled in
   std::int64_t addend = 0;
   std::string_view symbol;  ///< "" when it refers to none
+  std::uint32_t type = 0;   ///< of the machine: R_X86_64_*, R_AARCH64_*
 };
 
 struct DynamicEntry {
