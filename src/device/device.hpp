@@ -84,7 +84,15 @@ class Bench {
                                                          const Bindings& constants) = 0;
   virtual void unload(KernelHandle kernel) = 0;
 
-  /// Copies the data set's inputs into the slot and poisons its outputs, red zones and all scratch.
+  /// The next staging of these slots is for this kernel: a device that gives every kernel memory of its own can then
+  /// put the data where it is needed at once, and not right before the call. A hint, forgotten with that staging.
+  virtual void expect(KernelHandle kernel, std::span<const int> slots) {
+    (void)kernel;
+    (void)slots;
+  }
+
+  /// Copies the data set's inputs into the slot and poisons its outputs, red zones and all scratch. The slot then
+  /// belongs to the kernel that runs on it first; it must be staged again before another kernel runs on it.
   virtual Status stage(int slot, const oracle::DataSet& data, Poison poison) = 0;
 
   /// Runs the kernel once per listed slot, in order, as one timed batch. `limit` is wall-clock; past it the worker is

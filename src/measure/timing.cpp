@@ -15,6 +15,12 @@ namespace {
 
 constexpr double kSkipped = std::numeric_limits<double>::quiet_NaN();
 
+// When the wished noise is out of reach (it would take kOutOfReach times the rounds made so far), a time known to
+// kEnoughNoise is enough if no baseline lies within a factor of kClearly of the candidate.
+constexpr double kEnoughNoise = 0.1;
+constexpr double kOutOfReach = 3;
+constexpr double kClearly = 1.1;
+
 template <class T>
 void shuffle(std::vector<T>& items, Rng& rng) {
   for (std::size_t i = items.size(); i > 1; --i)
@@ -50,16 +56,61 @@ class Rounds {
       estimate_us_[k] = kernels[k].estimate_us;
       handles_.push_back(kernels[k].handle);
     }
+    own_slots(rng);
     resize_batches();
   }
 
   /// False when the measurement is over because a kernel failed.
   Result<bool> run_round(bool counted) {
     const std::vector<std::size_t> order = participants(counted);
+    std::vector<double> sample(kernels_.size(), kSkipped);
+    // Kernels never share a slot: with fewer slots than kernels some run after the others were checked.
+    const std::size_t together = std::min(order.size(), static_cast<std::size_t>(slots_));
+    for (std::size_t first = 0; first < order.size(); first += together) {
+      const std::size_t last = std::min(order.size(), first + together);
+      KERF_TRY(const bool fine, run_together({order.begin() + static_cast<std::ptrdiff_t>(first),
+                                              order.begin() + static_cast<std::ptrdiff_t>(last)},
+                                             sample));
+      if (!fine) return false;
+    }
+    if (counted)
+      for (std::size_t k = 0; k < kernels_.size(); ++k) result_.kernels[k].us.push_back(sample[k]);
+    resize_batches();
+    return true;
+  }
+
+  bool precise_enough() const {
+    const auto us = present(result_.kernels[0].us);
+    if (static_cast<int>(us.size()) < options_.min_rounds) return false;
+    const TimeEstimate e = estimate(us);
+    const double noise = (e.high - e.low) / 2 / e.median;
+    if (noise <= options_.target_noise) return true;
+    // The noise falls with the square root of the rounds. Where the wished one is out of reach, more rounds change
+    // nothing once it is clear which kernel is faster.
+    const double needed =
+        static_cast<double>(us.size()) * (noise / options_.target_noise) * (noise / options_.target_noise);
+    return noise <= kEnoughNoise && needed > kOutOfReach * static_cast<double>(us.size()) && is_decided(e);
+  }
+
+  TimingResult take() { return std::move(result_); }
+
+ private:
+  /// No baseline's time lies near the candidate's.
+  bool is_decided(const TimeEstimate& ours) const {
+    for (std::size_t k = 1; k < result_.kernels.size(); ++k) {
+      const TimeEstimate theirs = estimate(result_.kernels[k].us);
+      if (theirs.samples == 0) return false;
+      if (theirs.median > kHopelesslySlower * ours.median) continue;
+      if (theirs.samples < options_.min_baseline_rounds) return false;
+      if (theirs.low <= kClearly * ours.high && ours.low <= kClearly * theirs.high) return false;
+    }
+    return result_.kernels.size() > 1;
+  }
+
+  Result<bool> run_together(const std::vector<std::size_t>& order, std::vector<double>& sample) {
     const auto plan = assign_slots(order);
     KERF_TRY_VOID(assign_data(plan));
     KERF_TRY_VOID(stage_all(plan));
-    std::vector<double> sample(kernels_.size(), kSkipped);
     for (const std::size_t k : order) {
       const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
       KERF_TRY(const RunOutcome outcome, bench_.run(handles_[k], plan[k], limit));
@@ -86,22 +137,9 @@ class Rounds {
         }
       }
     }
-    if (counted)
-      for (std::size_t k = 0; k < kernels_.size(); ++k) result_.kernels[k].us.push_back(sample[k]);
-    resize_batches();
     return true;
   }
 
-  bool precise_enough() const {
-    const auto us = present(result_.kernels[0].us);
-    if (static_cast<int>(us.size()) < options_.min_rounds) return false;
-    const TimeEstimate e = estimate(us);
-    return (e.high - e.low) / 2 <= options_.target_noise * e.median;
-  }
-
-  TimingResult take() { return std::move(result_); }
-
- private:
   /// Candidate always; a baseline while it has too few samples or has not used up its share of the time.
   std::vector<std::size_t> participants(bool counted) {
     std::vector<std::size_t> order{0};
@@ -122,22 +160,35 @@ class Rounds {
     return order;
   }
 
+  /// Every kernel runs on slots of its own throughout, so that its data need not move between processes.
+  void own_slots(Rng& rng) {
+    std::vector<int> all(static_cast<std::size_t>(slots_));
+    std::iota(all.begin(), all.end(), 0);
+    shuffle(all, rng);
+    own_.resize(kernels_.size());
+    for (std::size_t i = 0; i < std::max(all.size(), own_.size()); ++i)
+      own_[i % own_.size()].push_back(all[i % all.size()]);
+  }
+
   std::vector<std::vector<int>> assign_slots(const std::vector<std::size_t>& order) {
-    std::vector<int> free(static_cast<std::size_t>(slots_));
-    std::iota(free.begin(), free.end(), 0);
-    shuffle(free, rng_);
-    // Without flushing the slots of the round before come first, so that they are staged again: no kernel may find the
-    // results of another one for data that it is shown later.
-    if (!options_.flush)
-      std::stable_partition(free.begin(), free.end(), [&](int slot) { return !left_.contains(slot); });
     std::vector<std::vector<int>> plan(kernels_.size());
+    std::vector<int> taken;
     for (const std::size_t k : order) {
+      std::vector<int> free = own_[k];
+      shuffle(free, rng_);
+      // Without flushing the slots of the round before come first, so that they are staged again: no kernel may find
+      // the results of another one for data that it is shown later.
+      if (!options_.flush)
+        std::stable_partition(free.begin(), free.end(), [&](int slot) { return !left_.contains(slot); });
       for (int i = 0; i < batch_[k] && !free.empty(); ++i) {
         plan[k].push_back(free.back());
         free.pop_back();
       }
-      if (plan[k].empty())
-        plan[k].push_back(static_cast<int>(rng_.integer(0, slots_ - 1)));  // fewer slots than kernels
+      // Only with fewer slots than kernels: others have taken its slot.
+      const auto used = [&](int slot) { return std::ranges::find(taken, slot) != taken.end(); };
+      for (int& slot : plan[k])
+        for (int next = 0; used(slot) && next < slots_; ++next) slot = next;
+      taken.insert(taken.end(), plan[k].begin(), plan[k].end());
     }
     return plan;
   }
@@ -177,6 +228,7 @@ class Rounds {
     staged_.resize(static_cast<std::size_t>(slots_), nullptr);
     if (!options_.flush) std::erase_if(rest, [&](int slot) { return !left_.contains(slot); });
     left_ = {used.begin(), used.end()};
+    for (std::size_t k = 0; k < plan.size(); ++k) bench_.expect(handles_[k], plan[k]);
     for (const auto* group : {&used, &rest}) {
       for (const int slot : *group) {
         // The rest only flushes the caches; no kernel runs on it. It gets data that is at hand: data sets that are not
@@ -212,6 +264,7 @@ class Rounds {
   std::vector<int> batch_;                                   // calls per batch
   std::vector<double> spent_us_, estimate_us_;               // per kernel
   std::vector<KernelHandle> handles_;                        // per kernel; changes with a reload
+  std::vector<std::vector<int>> own_;                        // per kernel: the slots it runs on
   std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
   std::vector<const oracle::DataSet*> chosen_;               // per slot, for this round; null: not run
   std::vector<const oracle::DataSet*> staged_;               // per slot

@@ -146,6 +146,35 @@ TEST_F(TimingTest, AKernelIsReloadedBeforeItWouldSeeADataSetAgain) {
   EXPECT_EQ(reloads_, 3);  // twelve calls with the warm-up, four data sets
 }
 
+TEST_F(TimingTest, NoiseOutOfReachEndsTheRoundsOnceTheAnswerIsClear) {
+  MeasureOptions options;
+  options.target_noise = 1e-4;
+  options.max_rounds = 40;
+  const auto rounds = [&](double baseline_us) {
+    bench_.kernels = {{nullptr, 2000, std::nullopt}, {nullptr, baseline_us, std::nullopt}};
+    bench_.kernels[0].drift_us = 20;
+    return estimate(measure(options).kernels[0].us).samples;
+  };
+  EXPECT_EQ(rounds(30000), options.min_rounds);
+  EXPECT_EQ(rounds(2200), options.max_rounds);  // near: every round counts
+}
+
+TEST_F(TimingTest, KernelsNeverShareASlot) {
+  FakeBench one(ProblemLayout{{{"x", DType::f32, {4}, BufferRole::input}}, 1});
+  one.kernels = {{nullptr, 1e4, std::nullopt}, {nullptr, 1e4, std::nullopt}};
+  const std::vector<TimedKernel> list = {{"candidate", 0, 0, {}}, {"naive", 1, 0, {}}};
+  MeasureOptions options;
+  options.min_rounds = options.max_rounds = 3;
+  Rng rng(1);
+  const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> {
+    ++checks_;
+    EXPECT_EQ(one.staged.size(), one.ran.size());  // staged, run, checked, one kernel after the other
+    return true;
+  };
+  ASSERT_TRUE(time_kernels(one, 1, list, {&data_}, options, rng, clock_, check));
+  EXPECT_EQ(checks_, 8);
+}
+
 TEST_F(TimingTest, ShortKernelsAreBatched) {
   bench_.kernels = {{nullptr, 1, std::nullopt, 0}};
   MeasureOptions options;
