@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -98,10 +103,96 @@ TEST(LockdownDeathTest, LoadingMayReadFilesButNotWriteThem) {
 TEST(LockdownDeathTest, TheSecondStageTakesAwayWhatTheFirstAllowed) {
   EXPECT_EXIT(locked(LockdownPolicy::Stage::loading,
                      [] {
-                       if (!lock_down({LockdownPolicy::Stage::computing, nullptr, {}})) ::_exit(1);
+                       if (!lock_down({.stage = LockdownPolicy::Stage::computing})) ::_exit(1);
                        (void)::open("/dev/null", O_RDONLY);
                      }),
               testing::ExitedWithCode(kForbiddenExit), "refused");
+}
+
+TEST(LockdownDeathTest, NobodyElseInstallsAFilterWhileAKernelIsLoaded) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::loading,
+                     [] {
+                       sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+                       const sock_fprog program{1, allow};
+                       (void)::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+                     }),
+              testing::ExitedWithCode(kForbiddenExit), "refused " + std::to_string(SYS_seccomp));
+}
+
+// "Done" for every later filter, which the kernel then does not install.
+void lock_down_under_a_veto() {
+  sock_filter veto[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offsetof(seccomp_data, nr))),
+                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{4, veto};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) ::_exit(1);
+  const Status locked = lock_down({});
+  ::_exit(!locked && locked.error().code == Errc::io ? kFine : 2);
+}
+
+TEST(LockdownDeathTest, AFilterThatSomebodyAnsweredForIsAnError) {
+  EXPECT_EXIT(lock_down_under_a_veto(), testing::ExitedWithCode(kFine), "");
+}
+
+__attribute__((noinline)) long call_from_here() {
+  long result = SYS_gettid;
+  __asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  return result;
+}
+
+TEST(LockdownDeathTest, FencedCodeMakesNoCallAtAll) {
+  const auto fenced = [](bool around) {
+    const auto* begin = reinterpret_cast<const char*>(&call_from_here);
+    LockdownPolicy policy;
+    policy.on_forbidden = say_number;
+    policy.fenced = {{around ? begin : begin - 64, around ? begin + 64 : begin}};
+    if (!lock_down(policy)) ::_exit(1);
+    call_from_here();
+    ::syscall(SYS_exit_group, kFine);
+  };
+  EXPECT_EXIT(fenced(true), testing::ExitedWithCode(kForbiddenExit), "refused " + std::to_string(SYS_gettid));
+  EXPECT_EXIT(fenced(false), testing::ExitedWithCode(kFine), "");
+}
+
+TEST(LockdownDeathTest, AKernelSeesNoClock) {
+  expect_refused(SYS_clock_gettime, [] {
+    timespec time{};
+    (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+  });
+  expect_refused(SYS_sysinfo, [] {
+    struct sysinfo facts{};
+    (void)::syscall(SYS_sysinfo, &facts);
+  });
+  expect_refused(SYS_getrandom, [] {
+    int number = 0;
+    (void)::syscall(SYS_getrandom, &number, sizeof number, 0);
+  });
+  EXPECT_EXIT(
+      {
+        hide_surroundings(surroundings_of(::getpid()));
+        __builtin_ia32_rdtsc();
+        ::_exit(kFine);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(
+      {
+        hide_surroundings(surroundings_of(::getpid()));
+        timespec time{};
+        ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+        ::_exit(kFine);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(LockdownDeathTest, ArgumentsAndEnvironmentAreEmpty) {
+  EXPECT_EXIT(
+      {
+        const char* const name = environ[0];
+        hide_surroundings(surroundings_of(::getpid()));
+        ::_exit(name[0] == 0 && program_invocation_name[0] == 0 ? kFine : 1);
+      },
+      testing::ExitedWithCode(kFine), "");
 }
 
 TEST(LockdownDeathTest, AbortStillEndsTheProcess) {

@@ -80,6 +80,7 @@ PidsCgroups::PidsCgroups() {
 PidsCgroups::~PidsCgroups() {
   for (auto& group : free_) {
     group->procs.reset();
+    group->members.reset();
     ::rmdir(group->folder.c_str());
   }
 }
@@ -89,7 +90,8 @@ std::unique_ptr<PidsCgroups::Group> PidsCgroups::make_group() {
   group->folder = fmt::format("{}/{}{}.{}", parent_, kPrefix, ::getpid(), next_number());
   if (::mkdir(group->folder.c_str(), 0755) != 0) return nullptr;
   group->procs = UniqueFd(::open((group->folder + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  if (!group->procs) {
+  group->members = UniqueFd(::open((group->folder + "/cgroup.procs").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!group->procs || !group->members) {
     ::rmdir(group->folder.c_str());
     return nullptr;
   }
@@ -125,16 +127,26 @@ void PidsCgroups::release(std::unique_ptr<Group> group) {
   free_.push_back(std::move(group));
 }
 
+std::vector<int> PidsCgroups::processes(const Group& group) {
+  std::vector<int> pids;
+  char text[4096];
+  std::string left;
+  for (off_t at = 0;;) {
+    const ssize_t count = ::pread(group.members.number(), text, sizeof text, at);
+    if (count <= 0) break;
+    left.append(text, static_cast<std::size_t>(count));
+    at += count;
+  }
+  for (const auto& line : split(left, '\n'))
+    if (const int pid = std::atoi(line.c_str()); pid > 0) pids.push_back(pid);
+  return pids;
+}
+
 void PidsCgroups::kill_all(const Group& group) {
   for (int round = 0; round < 1000; ++round) {
-    std::ifstream procs(group.folder + "/cgroup.procs");
-    bool any = false;
-    for (int pid = 0; procs >> pid;) {
-      if (pid <= 0) continue;  // outside our process namespace
-      any = true;
-      ::kill(pid, SIGKILL);
-    }
-    if (!any) return;
+    const auto pids = processes(group);
+    for (const int pid : pids) ::kill(pid, SIGKILL);
+    if (pids.empty()) return;
     ::usleep(200);
   }
 }

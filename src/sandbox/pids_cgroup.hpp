@@ -15,7 +15,8 @@ class PidsCgroups {
  public:
   struct Group {
     std::string folder;
-    UniqueFd procs;  ///< cgroup.procs, open for writing: "0" moves the writer
+    UniqueFd procs;    ///< cgroup.procs, open for writing: "0" moves the writer
+    UniqueFd members;  ///< the same, open for reading
     int limit = -1;
   };
 
@@ -25,9 +26,10 @@ class PidsCgroups {
   PidsCgroups& operator=(const PidsCgroups&) = delete;
 
   bool available() const { return !parent_.empty(); }
-  std::unique_ptr<Group> acquire(int limit);   ///< null when none can be had
-  void release(std::unique_ptr<Group> group);  ///< its processes must be gone
-  static void kill_all(const Group& group);    ///< SIGKILL until nothing is left in it
+  std::unique_ptr<Group> acquire(int limit);              ///< null when none can be had
+  void release(std::unique_ptr<Group> group);             ///< its processes must be gone
+  static void kill_all(const Group& group);               ///< SIGKILL until nothing is left in it
+  static std::vector<int> processes(const Group& group);  ///< in it, those outside our process namespace left out
 
  private:
   std::unique_ptr<Group> make_group();

@@ -8,11 +8,14 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <tuple>
+
+#include "base/file.hpp"
 
 namespace kerf {
 namespace {
@@ -42,6 +45,14 @@ bool take(int fd, std::string& into, std::int64_t limit) {
     if (room > 0 && kept < static_cast<std::size_t>(count)) into.append(kCut);
   }
   return true;
+}
+
+// Stopped or ended: the letter after the name in /proc/PID/stat.
+bool is_stopped(int pid) {
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return true;  // gone
+  return std::string_view("TtZX").find(stat[name_end + 2]) != std::string_view::npos;
 }
 
 // Input lies in a memory file, so nobody has to feed a pipe. No input is a socket whose other end is closed: unlike a
@@ -139,7 +150,9 @@ bool RunningProcess::alive() { return !reap(false); }
 
 Status RunningProcess::freeze() {
   if (ended_) return fail(Errc::unavailable, "the process has ended");
-  if (::kill(spawned_.pid, SIGSTOP) != 0) return fail(Errc::io, fmt::format("stopping: {}", std::strerror(errno)));
+  // It leads a process group of its own, so this reaches what it started and did not move elsewhere.
+  if (::kill(-spawned_.pid, SIGSTOP) != 0 && ::kill(spawned_.pid, SIGSTOP) != 0)
+    return fail(Errc::io, fmt::format("stopping: {}", std::strerror(errno)));
   siginfo_t event{};
   int rc = 0;
   do {
@@ -151,12 +164,34 @@ Status RunningProcess::freeze() {
     return fail(Errc::unavailable, "the process has ended");
   }
   ::waitid(P_PID, static_cast<id_t>(spawned_.pid), &event, WSTOPPED | WNOHANG);  // takes the event
-  return {};
+  return freeze_others();
+}
+
+// Whatever else lies in its control group; where there is none, the signal to the group has to do.
+Status RunningProcess::freeze_others() {
+  if (!group_) return {};
+  constexpr int kRounds = 2000;
+  for (int round = 0; round < kRounds; ++round) {
+    bool all_stopped = true;
+    for (const int pid : PidsCgroups::processes(*group_)) {
+      if (pid == spawned_.pid) continue;
+      if (std::ranges::find(frozen_, pid) == frozen_.end()) frozen_.push_back(pid);
+      if (is_stopped(pid)) continue;
+      ::kill(pid, SIGSTOP);
+      all_stopped = false;
+    }
+    if (all_stopped) return {};
+    ::usleep(100);
+  }
+  return fail(Errc::io, "a process that the worker started does not stop");
 }
 
 Status RunningProcess::thaw() {
   if (ended_) return fail(Errc::unavailable, "the process has ended");
-  if (::kill(spawned_.pid, SIGCONT) != 0) return fail(Errc::io, fmt::format("resuming: {}", std::strerror(errno)));
+  for (const int pid : frozen_) ::kill(pid, SIGCONT);
+  frozen_.clear();
+  if (::kill(-spawned_.pid, SIGCONT) != 0 && ::kill(spawned_.pid, SIGCONT) != 0)
+    return fail(Errc::io, fmt::format("resuming: {}", std::strerror(errno)));
   return {};
 }
 

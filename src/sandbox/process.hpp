@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sandbox/pids_cgroup.hpp"
 #include "sandbox/sandbox.hpp"
@@ -38,6 +39,7 @@ class RunningProcess final : public SandboxProcess {
  private:
   void record_end(int status, std::int64_t max_rss_kib);
   bool reap(bool wait);
+  Status freeze_others();
   void drain();
 
   Spawned spawned_;
@@ -49,6 +51,7 @@ class RunningProcess final : public SandboxProcess {
   std::chrono::steady_clock::time_point begin_;
   ProcessOutcome outcome_;
   bool ended_ = false;
+  std::vector<int> frozen_;  // processes beside the first that were stopped with it
 };
 
 }  // namespace kerf

@@ -54,7 +54,8 @@ class SandboxProcess {
   virtual ~SandboxProcess() = default;
   virtual int pid() const = 0;  ///< in our pid namespace
   virtual bool alive() = 0;     ///< reaps without waiting
-  virtual Status freeze() = 0;  ///< stops every thread of the first process; returns when all have stopped
+  /// Stops every thread of the process and all processes that it started; returns when all have stopped.
+  virtual Status freeze() = 0;
   virtual Status thaw() = 0;
   virtual ProcessOutcome kill_and_wait() = 0;  ///< kills the group if it still runs; what it left on stdout/stderr
 };

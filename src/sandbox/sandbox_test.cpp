@@ -14,6 +14,7 @@
 
 #include "sandbox/fake_sandbox.hpp"
 #include "sandbox/landlock.hpp"
+#include "sandbox/pids_cgroup.hpp"
 
 namespace kerf {
 namespace {
@@ -199,6 +200,27 @@ TEST_F(SandboxTest, FreezesAndThawsAStartedProcess) {
   EXPECT_TRUE((*process)->alive());
   EXPECT_EQ((*process)->kill_and_wait().signal, SIGKILL);
   EXPECT_FALSE((*process)->alive());
+}
+
+TEST_F(SandboxTest, FreezesWhatTheProcessStartedToo) {
+  const auto file = folder_ / "ticks";
+  // One child in the process group, one in a session of its own.
+  const std::string loop = "while :; do echo x >> " + file.string() + "; done";
+  auto command = shell("(" + loop + ") & setsid sh -c '" + loop + "' & wait");
+  command.writable = {folder_};
+  auto process = sandbox_->start(command);
+  ASSERT_TRUE(process) << process.error().message;
+  std::this_thread::sleep_for(100ms);
+  ASSERT_TRUE((*process)->freeze());
+  const auto size = std::filesystem::file_size(file);
+  EXPECT_GT(size, 0u);
+  std::this_thread::sleep_for(50ms);
+  if (std::filesystem::file_size(file) != size && !PidsCgroups().available())
+    GTEST_SKIP() << "no control groups here: a process in another session runs on";
+  EXPECT_EQ(std::filesystem::file_size(file), size);
+  ASSERT_TRUE((*process)->thaw());
+  std::this_thread::sleep_for(50ms);
+  EXPECT_GT(std::filesystem::file_size(file), size);
 }
 
 TEST_F(SandboxTest, AStartedProcessOutlivesTheThreadThatAskedForIt) {

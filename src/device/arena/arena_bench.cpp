@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "device/arena/kernel_process.hpp"
 #include "device/arena/plan_numbers.hpp"
@@ -18,22 +17,34 @@ namespace {
 using namespace arena;
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kCopyGrain = 4 << 20;
 constexpr auto kTransferLimit = 60s;
 
-bool same_bytes(const std::byte* a, std::span<const std::byte> b) {
-  return b.empty() || std::memcmp(a, b.data(), b.size()) == 0;
+/// Slots together up to this size stay allocated in every kernel that ran on them; larger ones exist once, where they
+/// were used last.
+constexpr std::int64_t kKeepBytes = 256 << 20;
+
+constexpr std::int64_t kMostBytes = 1LL << 46;  // of one slot
+
+/// Who has a slot's data: a kernel's handle, or one of these.
+constexpr KernelHandle kHome = -1;  // the judge
+constexpr KernelHandle kLost = -2;  // a process that is gone
+
+bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return b.empty() || std::memcmp(a.data(), b.data(), b.size()) == 0;
 }
 
 class ArenaBench final : public Bench {
  public:
-  ArenaBench(ArenaPool::Impl& pool, ProblemLayout layout, SharedMemory memory, std::vector<std::vector<Place>> places)
+  ArenaBench(ArenaPool::Impl& pool, ProblemLayout layout, SlotShape shape, SlotMemory home)
       : pool_(pool),
         layout_(std::move(layout)),
-        memory_(std::move(memory)),
-        places_(std::move(places)),
-        slots_(places_.size()) {
-    inputs_ = static_cast<int>(std::ranges::count(layout_.buffers, BufferRole::input, &BufferSpec::role));
+        shape_(std::move(shape)),
+        inputs_(shape_.inputs),
+        home_(std::move(home)),
+        slots_(static_cast<std::size_t>(layout_.slots)) {
+    std::int64_t bytes = 0;
+    for (const std::int64_t one : shape_.bytes) bytes += one;
+    keep_ = bytes * layout_.slots <= kKeepBytes;
   }
 
   Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan& plan,
@@ -43,10 +54,9 @@ class ArenaBench final : public Bench {
     auto& numbers = std::get<PlanNumbers>(evaluated);
     LoadMessage message;
     message.inputs = inputs_;
-    message.slots = places_;
     message.launches = std::move(numbers.launches);
-    KERF_TRY(auto loaded,
-             KernelProcess::load(pool_, memory_, std::move(message), std::move(numbers.scratch), artifact));
+    KERF_TRY(auto loaded, KernelProcess::load(pool_, shape_, layout_.slots, std::move(message),
+                                              std::move(numbers.scratch), artifact));
     if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
     Loaded kernel;
     kernel.process = std::move(std::get<std::unique_ptr<KernelProcess>>(loaded));
@@ -57,28 +67,23 @@ class ArenaBench final : public Bench {
   }
 
   void unload(KernelHandle kernel) override {
-    forget_owner(kernel);
     kernels_.erase(kernel);
+    for (auto& slot : slots_) slot.forget(kernel);
+  }
+
+  void expect(KernelHandle kernel, std::span<const int> slots) override {
+    for (const int slot : slots)
+      if (check_slot(slot) && kernels_.count(kernel) != 0) slots_[static_cast<std::size_t>(slot)].expected = kernel;
   }
 
   Status stage(int slot, const oracle::DataSet& data, Poison poison) override {
     KERF_TRY_VOID(check_slot(slot));
     KERF_TRY_VOID(check_inputs(data));
     Slot& state = slots_[static_cast<std::size_t>(slot)];
-    const auto& places = places_[static_cast<std::size_t>(slot)];
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      fill_red_zones(memory_.data(), places[i], poison);
-      if (static_cast<int>(i) >= inputs_) {
-        fill_poison(memory_.data(), places[i], poison);
-        continue;
-      }
-      const std::byte* from = data.inputs[i].bytes.data();
-      std::byte* to = memory_.data() + places[i].data;
-      parallel_for(places[i].bytes, kCopyGrain, 0, [&](std::int64_t begin, std::int64_t end) {
-        std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-      });
-    }
-    state = {.version = ++last_version_, .poison = poison, .owner = -1};
+    const KernelHandle to = kernels_.count(state.expected) != 0 ? state.expected : kHome;
+    take_away(slot, to);
+    memory_of(to).fill(slot, data, poison);
+    state = {.version = ++last_version_, .poison = poison, .holder = to};
     last_poison_ = poison;
     for (auto& [handle, kernel] : kernels_) kernel.scratch_poison = poison;
     return {};
@@ -89,7 +94,10 @@ class ArenaBench final : public Bench {
     if (found == kernels_.end()) return fail(Errc::invalid_input, "no such kernel is loaded");
     if (slots.size() > static_cast<std::size_t>(kMaxBatch))
       return fail(Errc::invalid_input, fmt::format("a batch has at most {} slots", kMaxBatch));
-    for (const int slot : slots) KERF_TRY_VOID(check_slot(slot));
+    for (const int slot : slots) {
+      KERF_TRY_VOID(check_slot(slot));
+      KERF_TRY_VOID(hand_over(slot, handle));
+    }
     Loaded& kernel = found->second;
     prepare_scratch(kernel);
     KERF_TRY(auto prepared, prepare_slots(kernel, slots));
@@ -97,7 +105,7 @@ class ArenaBench final : public Bench {
     KERF_TRY(RunOutcome outcome, kernel.process->execute(Action::run, slots, limit));
     if (std::holds_alternative<Fault>(outcome)) return void_handles(std::get<Fault>(std::move(outcome)));
     if (pool_.options.separate_memory) {
-      for (const int slot : slots) slots_[static_cast<std::size_t>(slot)].owner = handle;
+      for (const int slot : slots) slots_[static_cast<std::size_t>(slot)].on_device = true;
     }
     return outcome;
   }
@@ -107,25 +115,23 @@ class ArenaBench final : public Bench {
     KERF_TRY_VOID(check_inputs(data));
     KERF_TRY_VOID(bring_back(slot));
     const Slot& state = slots_[static_cast<std::size_t>(slot)];
-    const auto& places = places_[static_cast<std::size_t>(slot)];
+    const SlotMemory& memory = memory_of(state.holder);
     SlotReport report;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::byte* bytes = memory_.data() + places[i].data;
-      if (!red_zones_intact(memory_.data(), places[i], state.poison))
-        report.broken_red_zones.push_back(layout_.buffers[i].name);
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      const auto bytes = memory.bytes(slot, i);
+      if (!memory.red_zones_intact(slot, i, state.poison)) report.broken_red_zones.push_back(layout_.buffers[i].name);
       if (static_cast<int>(i) < inputs_) {
         if (!same_bytes(bytes, data.inputs[i].bytes)) report.changed_inputs.push_back(layout_.buffers[i].name);
         continue;
       }
       const std::size_t output = i - static_cast<std::size_t>(inputs_);
       if (output >= data.expected.size()) continue;  // a data set without expected values
-      report.outputs.push_back(
-          oracle::compare(layout_.buffers[i].dtype, {bytes, static_cast<std::size_t>(places[i].bytes)},
-                          data.expected[output], data.bound[output], data.nan_is_free, data.allowance(output)));
+      report.outputs.push_back(oracle::compare(layout_.buffers[i].dtype, bytes, data.expected[output],
+                                               data.bound[output], data.nan_is_free, data.allowance(output)));
     }
-    for (const auto& [handle, kernel] : kernels_) {
-      if (kernel.scratch_poison) continue;  // not run since it was last filled
-      const auto broken = kernel.process->broken_scratch();
+    const auto ran = kernels_.find(state.holder);
+    if (ran != kernels_.end() && !ran->second.scratch_poison) {  // run since it was last filled
+      const auto broken = ran->second.process->broken_scratch();
       report.broken_red_zones.insert(report.broken_red_zones.end(), broken.begin(), broken.end());
     }
     return report;
@@ -136,10 +142,9 @@ class ArenaBench final : public Bench {
     KERF_TRY_VOID(bring_back(slot));
     const auto index = static_cast<std::size_t>(inputs_ + output);
     if (output < 0 || index >= layout_.buffers.size()) return fail(Errc::invalid_input, "no such output");
-    const Place& place = places_[static_cast<std::size_t>(slot)][index];
     ir::HostTensor tensor{layout_.buffers[index].dtype, layout_.buffers[index].shape, {}};
-    const std::byte* bytes = memory_.data() + place.data;
-    tensor.bytes.assign(bytes, bytes + place.bytes);
+    const auto bytes = memory_of(slots_[static_cast<std::size_t>(slot)].holder).bytes(slot, index);
+    tensor.bytes.assign(bytes.begin(), bytes.end());
     return tensor;
   }
 
@@ -147,7 +152,14 @@ class ArenaBench final : public Bench {
   struct Slot {
     std::uint64_t version = 0;  // 0: never staged
     Poison poison = Poison::a;
-    KernelHandle owner = -1;  // kernel whose device memory holds newer data than the arena
+    KernelHandle holder = kHome;    // whose memory has the data
+    KernelHandle expected = kHome;  // for whom the next staging is
+    bool on_device = false;         // the holder's device has newer data than its memory
+
+    void forget(KernelHandle kernel) {
+      if (holder == kernel) *this = {.version = version, .poison = poison, .holder = kLost};
+      if (expected == kernel) expected = kHome;
+    }
   };
   struct Loaded {
     std::unique_ptr<KernelProcess> process;
@@ -167,10 +179,38 @@ class ArenaBench final : public Bench {
         (!unchecked && (data.expected.size() != outputs || data.bound.size() != outputs)))
       return fail(Errc::invalid_input, "the data set has other tensors than the problem");
     for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-      if (static_cast<std::int64_t>(data.inputs[i].bytes.size()) != places_[0][i].bytes)
+      if (static_cast<std::int64_t>(data.inputs[i].bytes.size()) != shape_.bytes[i])
         return fail(Errc::invalid_input,
                     fmt::format("input {} has another size than the problem", layout_.buffers[i].name));
     }
+    return {};
+  }
+
+  SlotMemory& memory_of(KernelHandle holder) {
+    const auto found = kernels_.find(holder);
+    return found != kernels_.end() ? found->second.process->slots() : home_;
+  }
+
+  // Large slots exist once: who had the data before gives its pages back.
+  void take_away(int slot, KernelHandle to) {
+    const KernelHandle from = slots_[static_cast<std::size_t>(slot)].holder;
+    if (keep_ || from == to || from == kLost) return;
+    memory_of(from).release(slot);
+    if (const auto found = kernels_.find(from); found != kernels_.end())
+      found->second.uploaded[static_cast<std::size_t>(slot)] = 0;
+  }
+
+  // What was staged for nobody in particular goes to the kernel that runs on it first. It keeps the slot until the next
+  // staging: another kernel would be shown its results.
+  Status hand_over(int slot, KernelHandle handle) {
+    Slot& state = slots_[static_cast<std::size_t>(slot)];
+    if (state.holder == handle) return {};
+    if (state.holder != kHome)
+      return fail(Errc::invalid_input,
+                  fmt::format("slot {} holds the results of another kernel; it must be staged again", slot));
+    memory_of(handle).fill_from(home_, slot, state.poison);
+    take_away(slot, handle);
+    state.holder = handle;
     return {};
   }
 
@@ -193,9 +233,7 @@ class ArenaBench final : public Bench {
     }
     if (missing.empty()) return std::optional<Fault>();
     if (!pool_.options.separate_memory) {
-      for (const int slot : missing) {
-        for (const auto& place : places_[static_cast<std::size_t>(slot)]) kernel.process->fault_in(place);
-      }
+      for (const int slot : missing) kernel.process->fault_in(slot);
       return std::optional<Fault>();
     }
     KERF_TRY(RunOutcome outcome, kernel.process->execute(Action::upload, missing, kTransferLimit));
@@ -205,13 +243,14 @@ class ArenaBench final : public Bench {
 
   Status bring_back(int slot) {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
-    if (state.owner < 0) return {};
-    const auto found = kernels_.find(std::exchange(state.owner, -1));
+    if (state.holder == kLost) return fail(Errc::invalid_input, "the slot's results went with its kernel");
+    if (!std::exchange(state.on_device, false)) return {};
+    const auto found = kernels_.find(state.holder);
     if (found == kernels_.end()) return fail(Errc::invalid_input, "the slot's results went with its kernel");
     KERF_TRY(RunOutcome outcome, found->second.process->execute(Action::download, std::span(&slot, 1), kTransferLimit));
     if (auto* fault = std::get_if<Fault>(&outcome)) {
       Error error{Errc::tool_failed, "results cannot be copied from the device: " + fault->message};
-      kernels_.clear();
+      forget_all();
       return tl::unexpected<Error>(std::move(error));
     }
     return {};
@@ -219,22 +258,24 @@ class ArenaBench final : public Bench {
 
   // The seam promises that a fault voids every handle.
   RunOutcome void_handles(Fault fault) {
-    kernels_.clear();
-    for (auto& slot : slots_) slot.owner = -1;
+    forget_all();
     return fault;
   }
 
-  void forget_owner(KernelHandle kernel) {
+  void forget_all() {
     for (auto& slot : slots_) {
-      if (slot.owner == kernel) slot.owner = -1;
+      if (slot.holder != kHome) slot.forget(slot.holder);
+      slot.expected = kHome;
     }
+    kernels_.clear();
   }
 
   ArenaPool::Impl& pool_;
   const ProblemLayout layout_;
-  SharedMemory memory_;
-  const std::vector<std::vector<Place>> places_;  // [slot][buffer]
-  int inputs_ = 0;
+  const SlotShape shape_;
+  const int inputs_;
+  bool keep_ = true;  // slots stay allocated where they were
+  SlotMemory home_;   // what was staged for no kernel yet; no worker ever sees it
   std::vector<Slot> slots_;
   std::map<KernelHandle, Loaded> kernels_;
   KernelHandle last_handle_ = 0;
@@ -249,16 +290,17 @@ Result<std::unique_ptr<Bench>> open_arena_bench(ArenaPool& pool, const ProblemLa
     return fail(Errc::invalid_input, fmt::format("a problem has 1 to {} slots", kMaxBatch));
   if (!std::ranges::is_partitioned(layout.buffers, [](const auto& buffer) { return buffer.role == BufferRole::input; }))
     return fail(Errc::invalid_input, "inputs come before outputs");
-  ZonePlanner planner(0);
-  std::vector<std::vector<Place>> places(static_cast<std::size_t>(layout.slots));
-  for (int slot = 0; slot < layout.slots; ++slot) {
-    for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
-      const auto bytes = tensor_bytes(layout.buffers[i].dtype, layout.buffers[i].shape);
-      places[static_cast<std::size_t>(slot)].push_back(planner.add(bytes, slot * 5 + static_cast<int>(i) * 11));
-    }
+  SlotShape shape;
+  std::int64_t total = 0;
+  for (const auto& buffer : layout.buffers) {
+    shape.bytes.push_back(tensor_bytes(buffer.dtype, buffer.shape));
+    shape.inputs += buffer.role == BufferRole::input ? 1 : 0;
+    if (shape.bytes.back() < 0 || shape.bytes.back() > kMostBytes - total)
+      return fail(Errc::invalid_input, fmt::format("buffer {} is too large for any memory", buffer.name));
+    total += shape.bytes.back();
   }
-  KERF_TRY(SharedMemory memory, SharedMemory::make(planner.end()));
-  return std::make_unique<ArenaBench>(pool.impl(), layout, std::move(memory), std::move(places));
+  KERF_TRY(SlotMemory home, SlotMemory::make(shape, layout.slots, pool.impl().next_turn()));
+  return std::make_unique<ArenaBench>(pool.impl(), layout, std::move(shape), std::move(home));
 }
 
 }  // namespace kerf

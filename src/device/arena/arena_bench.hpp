@@ -2,8 +2,10 @@
 // The judge's half of devices whose buffers live in host memory, shared with worker processes through a memfd.
 //
 // - Every loaded kernel runs in a worker process of its own, started by exec (`SELF worker KIND ARGS...`).
-// - Slots hold inputs and outputs between red zones and unmapped pages. Expected values never enter the arena.
-// - A worker is stopped (SIGSTOP, all threads) whenever it is not running a batch; the judge writes and reads the arena
+// - Slots hold inputs and outputs between red zones and unmapped pages. Every kernel has slots of its own, in a file
+// that
+//   is made for its process and gone with it. Expected values never enter a slot.
+// - A worker is stopped (SIGSTOP, all threads) whenever it is not running a batch; the judge writes and reads slots
 //   only then. A "done" told too early, a detached thread or a spinning helper therefore gains nothing: what is not in
 //   the outputs when the worker is stopped is not counted, and all time it was not stopped is timed.
 // - The judge believes nothing that comes from a worker except that it is time to look.

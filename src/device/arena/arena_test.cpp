@@ -4,25 +4,29 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <limits>
+#include <set>
 #include <thread>
 
 #include "device/arena/fault_text.hpp"
 #include "device/arena/plan_numbers.hpp"
 #include "device/arena/protocol.hpp"
 #include "device/arena/shared_memory.hpp"
+#include "device/arena/slot_memory.hpp"
 #include "device/arena/zones.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf::arena {
 namespace {
 
-TEST(Zones, KeepRedZonesAlignmentAndUnmappedPages) {
-  ZonePlanner planner(0);
-  std::int64_t end = 0;
+TEST(Zones, KeepRedZonesAndAlignmentAndFillTheFile) {
+  ZonePlanner planner;
+  ZoneSpread spread;
+  std::int64_t end = 0, spread_end = 0;
   std::vector<std::int64_t> offsets;
   for (int turn = 0; turn < 40; ++turn) {
-    const Place place = planner.add(turn * 37, turn);
-    EXPECT_GE(place.zone, end + kGuardBytes);
+    const Place place = planner.add(turn * 37, static_cast<std::uint64_t>(turn));
+    EXPECT_EQ(place.zone, end);  // nothing in the file lies between zones
     EXPECT_EQ(place.zone % kPage, 0);
     EXPECT_EQ(place.zone_bytes % kPage, 0);
     EXPECT_EQ(place.data % 64, 0);
@@ -30,13 +34,35 @@ TEST(Zones, KeepRedZonesAlignmentAndUnmappedPages) {
     EXPECT_GE(place.zone + place.zone_bytes - (place.data + place.bytes), kRedZoneBytes);
     end = place.zone + place.zone_bytes;
     offsets.push_back(place.data % kPage);
+    const std::int64_t mapped = spread.add(place);
+    EXPECT_GE(mapped, spread_end + kGuardBytes);
+    spread_end = mapped + place.zone_bytes;
   }
-  EXPECT_GE(planner.end(), end + kGuardBytes);
+  EXPECT_EQ(planner.end(), end);
+  EXPECT_GE(spread.end(), spread_end + kGuardBytes);
   EXPECT_NE(offsets[0], offsets[1]);
 }
 
+TEST(Zones, BytesThatCannotBeCountedAreTheLargestNumber) {
+  EXPECT_EQ(tensor_bytes(DType::f32, std::vector<std::int64_t>{3, 5}), 60);
+  EXPECT_EQ(tensor_bytes(DType::f32, std::vector<std::int64_t>{1LL << 40, 1LL << 40}),
+            std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(tensor_bytes(DType::f32, std::vector<std::int64_t>{1LL << 40, 1LL << 40, 0}), 0);
+}
+
+TEST(SlotMemory, EveryProcessHasOffsetsOfItsOwn) {
+  const SlotShape shape{{100, 200, 300}, 2};
+  std::set<std::int64_t> seen;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto memory = SlotMemory::make(shape, 2, seed);
+    ASSERT_TRUE(memory);
+    seen.insert(memory->places()[0][0].data % kPage);
+  }
+  EXPECT_GT(seen.size(), 3u);
+}
+
 TEST(Zones, NoticeEveryByteOutsideTheBufferAndNoneInside) {
-  ZonePlanner planner(0);
+  ZonePlanner planner;
   const Place place = planner.add(101, 1);
   std::vector<std::byte> memory(static_cast<std::size_t>(planner.end()));
   fill_red_zones(memory.data(), place, Poison::b);
@@ -53,7 +79,7 @@ TEST(Zones, NoticeEveryByteOutsideTheBufferAndNoneInside) {
 }
 
 TEST(Zones, PoisonIsTheWordOfItsPattern) {
-  ZonePlanner planner(0);
+  ZonePlanner planner;
   const Place place = planner.add(1000, 2);
   std::vector<std::byte> memory(static_cast<std::size_t>(planner.end()));
   for (const Poison poison : {Poison::a, Poison::b}) {
@@ -70,12 +96,14 @@ TEST(Protocol, ALoadMessageSurvivesTheTrip) {
   message.scratch = {{9, 10, 11, 12}};
   message.launches = {{"first", {1, 2, 3}, {4, 5, 6}, 3, 77, {0, 2, 1}}, {"second", {9, 1, 1}, {8, 1, 1}, 1, 0, {}}};
   message.memory_bytes = 1LL << 40;
+  message.surroundings = {{{4096, 8192}}, {{1, 2}, {3, 4}}};
   const auto copy = decode(encode(message));
   ASSERT_TRUE(copy);
   EXPECT_EQ(encode(*copy), encode(message));
   EXPECT_EQ(copy->launches[0].kernel, "first");
   EXPECT_EQ(copy->launches[0].args, (std::vector<int>{0, 2, 1}));
   EXPECT_EQ(copy->slots[1][1].bytes, 8);
+  EXPECT_EQ(copy->surroundings.words, message.surroundings.words);
 }
 
 TEST(Protocol, ACutMessageIsAnErrorAtEveryLength) {
@@ -95,10 +123,10 @@ TEST(Protocol, DescriptorsTravelOverTheSocketAndItsEndIsNoticed) {
   auto memory = SharedMemory::make(4096);
   ASSERT_TRUE(memory);
   memory->data()[7] = std::byte{42};
-  ASSERT_TRUE(send_load(writer.number(), {memory->fd(), memory->fd(), memory->fd(), memory->fd()}));
+  ASSERT_TRUE(send_load(writer.number(), {memory->fd(), memory->fd(), memory->fd(), memory->fd(), memory->fd()}));
   auto received = receive_load(reader.number());
   ASSERT_TRUE(received);
-  const auto mapped = SharedMemory::open(std::move(received->arena), true);
+  const auto mapped = SharedMemory::open(std::move(received->slots), true);
   ASSERT_TRUE(mapped);
   EXPECT_EQ(mapped->data()[7], std::byte{42});
   writer.reset();
@@ -155,6 +183,20 @@ TEST(PlanNumbers, AnEmptyGridIsAFaultAndAnUnknownNameAnError) {
   EXPECT_TRUE(std::holds_alternative<Fault>(*empty));
   EXPECT_FALSE(evaluate_plan(one_launch({Dim(1)}, {"z"}), buffers, {{"n", 1}}));
   EXPECT_FALSE(evaluate_plan(one_launch({Dim(1)}, {"x"}), buffers, {}));
+}
+
+TEST(PlanNumbers, NumbersThatDoNotExistAreTheCandidatesFault) {
+  const std::vector<BufferSpec> buffers = {{"x", DType::f32, {4}, BufferRole::input}};
+  const auto is_fault = [&](const LaunchPlan& plan, const Bindings& constants) {
+    const auto result = evaluate_plan(plan, buffers, constants);
+    return result && std::holds_alternative<Fault>(*result);
+  };
+  EXPECT_TRUE(is_fault(one_launch({floor_div(Dim(64), Dim::symbol("n"))}, {"x"}), {{"n", 0}}));
+  EXPECT_TRUE(is_fault(one_launch({Dim::symbol("n") * Dim::symbol("n")}, {"x"}), {{"n", 1LL << 40}}));
+  EXPECT_TRUE(is_fault(one_launch({Dim(1LL << 60)}, {"x"}), {{"n", 1}}));  // 64 work-items each
+  EXPECT_TRUE(is_fault(one_launch({Dim(1)}, {"x"}), {{"n", 1LL << 45}}));  // more scratch than any machine has
+  EXPECT_TRUE(is_fault(one_launch({Dim(1)}, {"x"}), {{"n", 1LL << 61}}));
+  EXPECT_TRUE(is_fault(one_launch({Dim(1)}, {"x"}), {{"n", -1}}));
 }
 
 TEST(FaultText, NamesWhatHappened) {

@@ -64,36 +64,42 @@ Status install_crash_handlers() {
   return {};
 }
 
-// The pages of a shared memory that hold zones, at their offsets from one address; what lies between is reserved but
-// not shared, so that nothing written there (should a candidate unlock it) reaches the judge or another worker.
+// Zones of a file, spread over reserved addresses: what lies between them is not shared, so that nothing written there
+// (should a candidate unlock it) reaches anybody else.
 class ZoneMap {
  public:
-  static Result<ZoneMap> make(const SharedMemory& memory) {
-    void* base = ::mmap(nullptr, static_cast<std::size_t>(memory.bytes()), PROT_NONE,
+  static Result<ZoneMap> make(int fd, std::span<const Place> places) {
+    ZoneSpread spread;
+    for (const Place& place : places) spread.add(place);
+    void* base = ::mmap(nullptr, static_cast<std::size_t>(spread.end()), PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping buffers: {}", std::strerror(errno)));
-    return ZoneMap(static_cast<std::byte*>(base), memory.fd());
+    return ZoneMap(static_cast<std::byte*>(base), fd, spread.end());
   }
 
-  Result<Buffer> map(const Place& place) const {
-    void* zone = ::mmap(base_ + place.zone, static_cast<std::size_t>(place.zone_bytes), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_FIXED, fd_, place.zone);
+  /// In the order of `make`.
+  Result<Buffer> map(const Place& place) {
+    std::byte* const at = base_ + spread_.add(place);
+    void* zone = ::mmap(at, static_cast<std::size_t>(place.zone_bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                        fd_, place.zone);
     if (zone == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping a buffer: {}", std::strerror(errno)));
-    return Buffer{base_ + place.data, place.bytes, base_ + place.zone, place.zone_bytes};
+    return Buffer{at + (place.data - place.zone), place.bytes, at, place.zone_bytes};
   }
   std::byte* base() const { return base_; }
+  std::int64_t bytes() const { return bytes_; }
 
  private:
-  ZoneMap(std::byte* base, int fd) : base_(base), fd_(fd) {}
+  ZoneMap(std::byte* base, int fd, std::int64_t bytes) : base_(base), fd_(fd), bytes_(bytes) {}
   std::byte* base_;
   int fd_;
+  std::int64_t bytes_;
+  ZoneSpread spread_;
 };
 
-Result<Program> map_program(LoadFds fds, const SharedMemory& control) {
+Result<Program> map_program(LoadFds fds) {
   KERF_TRY(SharedMemory words, SharedMemory::open(std::move(fds.message), false));
   KERF_TRY(LoadMessage message,
            decode({reinterpret_cast<const char*>(words.data()), static_cast<std::size_t>(words.bytes())}));
-  KERF_TRY(const SharedMemory arena, SharedMemory::open(std::move(fds.arena), true));
   const int artifact_fd = ::dup(fds.artifact.number());  // stays open: code may be loaded from it by name
   KERF_TRY(SharedMemory artifact, SharedMemory::open(std::move(fds.artifact), false));
 
@@ -101,7 +107,9 @@ Result<Program> map_program(LoadFds fds, const SharedMemory& control) {
   program.artifact = {reinterpret_cast<const char*>(artifact.data()), static_cast<std::size_t>(artifact.bytes())};
   program.artifact_fd = artifact_fd;
   program.inputs = message.inputs;
-  KERF_TRY(const ZoneMap buffers, ZoneMap::make(arena));
+  std::vector<Place> places;
+  for (const auto& slot : message.slots) places.insert(places.end(), slot.begin(), slot.end());
+  KERF_TRY(ZoneMap buffers, ZoneMap::make(fds.slots.number(), places));
   for (const auto& slot : message.slots) {
     program.slots.emplace_back();
     for (const auto& place : slot) {
@@ -109,15 +117,16 @@ Result<Program> map_program(LoadFds fds, const SharedMemory& control) {
       program.slots.back().push_back(buffer);
     }
   }
-  KERF_TRY(const ZoneMap scratch, ZoneMap::make(control));
+  KERF_TRY(ZoneMap scratch, ZoneMap::make(fds.scratch.number(), message.scratch));
   for (const auto& place : message.scratch) {
     KERF_TRY(const Buffer buffer, scratch.map(place));
     program.scratch.push_back(buffer);
   }
   program.launches = std::move(message.launches);
+  program.surroundings = std::move(message.surroundings);
   g_control->arena_address = reinterpret_cast<std::uint64_t>(buffers.base());
   if (message.memory_bytes > 0) {
-    const auto limit = static_cast<rlim_t>(message.memory_bytes + arena.bytes() + control.bytes() + artifact.bytes());
+    const auto limit = static_cast<rlim_t>(message.memory_bytes + buffers.bytes() + scratch.bytes() + artifact.bytes());
     const rlimit both{limit, limit};
     ::setrlimit(RLIMIT_AS, &both);
   }
@@ -125,10 +134,8 @@ Result<Program> map_program(LoadFds fds, const SharedMemory& control) {
   return program;
 }
 
-// The control page alone stays mapped of the private memory; scratch has its own mappings.
-Result<Control*> map_control(const SharedMemory& memory) {
-  void* page =
-      ::mmap(nullptr, static_cast<std::size_t>(kControlBytes), PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd(), 0);
+Result<Control*> map_control(int fd) {
+  void* page = ::mmap(nullptr, static_cast<std::size_t>(kControlBytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED)
     return fail(Errc::unavailable, fmt::format("mapping the control page: {}", std::strerror(errno)));
   return static_cast<Control*>(page);
@@ -178,14 +185,11 @@ int serve(Kernel& kernel) {
   auto fds = receive_load(kWorkerSocket);
   if (!fds) return fds.error().code == Errc::not_found ? 0 : 1;
   Result<Program> program = fail(Errc::io, "nothing is loaded");
-  {
-    auto memory = SharedMemory::open(std::move(fds->control), true);
-    if (!memory || memory->bytes() < kControlBytes) return 1;
-    auto control = map_control(*memory);
-    if (!control) return 1;
-    g_control = *control;
-    if (started) program = map_program(*std::move(fds), *memory);
-  }
+  auto control = map_control(fds->control.number());
+  if (!control) return 1;
+  g_control = *control;
+  fds->control.reset();
+  if (started) program = map_program(*std::move(fds));
   Status ready = started;
   if (ready && !program) ready = tl::unexpected<Error>(program.error());
   if (ready) ready = install_crash_handlers();

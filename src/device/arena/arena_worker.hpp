@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "sandbox/lockdown.hpp"
 
 namespace kerf::arena {
 
@@ -43,6 +44,7 @@ struct Program {
   int inputs = 0;                          ///< how many of a slot's buffers are inputs; the rest are outputs
   std::vector<std::vector<Buffer>> slots;  ///< per slot: inputs, then outputs
   std::vector<Buffer> scratch;             ///< the same for every slot
+  Surroundings surroundings;               ///< of this process, to be hidden before the candidate's code is loaded
   std::vector<LaunchNumbers> launches;     ///< none: the language's own entry point takes all buffers in order
 
   /// The buffers of one call in argument order: the slot's, then scratch.

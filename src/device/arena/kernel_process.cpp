@@ -37,27 +37,41 @@ std::string clean_text(std::string_view text) {
 }
 
 Result<std::variant<std::unique_ptr<KernelProcess>, Fault>> KernelProcess::load(ArenaPool::Impl& pool,
-                                                                                const SharedMemory& arena,
+                                                                                const SlotShape& shape, int slots,
                                                                                 LoadMessage message, Scratch scratch,
                                                                                 const Artifact& artifact) {
-  ZonePlanner planner(kControlBytes);
+  const std::uint64_t turn = pool.next_turn();
+  KERF_TRY(SlotMemory memory, SlotMemory::make(shape, slots, turn));
+  message.slots = memory.places();
+  ZonePlanner planner;
   for (std::size_t i = 0; i < scratch.bytes.size(); ++i)
-    message.scratch.push_back(planner.add(scratch.bytes[i], static_cast<int>(i) + 3));
+    message.scratch.push_back(planner.add(scratch.bytes[i], 7 * turn + 11 * i));
   message.memory_bytes = pool.options.memory_bytes;
   KERF_TRY(const UniqueFd code, SharedMemory::make_read_only(artifact.bytes));
-  KERF_TRY(const UniqueFd words, SharedMemory::make_read_only(encode(message)));
-  KERF_TRY(SharedMemory memory, SharedMemory::make(planner.end()));
+  KERF_TRY(SharedMemory control, SharedMemory::make(kControlBytes));
+  KERF_TRY(SharedMemory scratch_memory, SharedMemory::make(planner.end()));
 
   KERF_TRY(auto worker, pool.acquire());
+  message.surroundings = surroundings_of(worker.process->pid());
+  KERF_TRY(const UniqueFd words, SharedMemory::make_read_only(encode(message)));
   std::unique_ptr<KernelProcess> kernel(new KernelProcess(pool, std::move(worker)));
-  kernel->memory_ = std::move(memory);
+  kernel->slots_ = std::move(memory);
+  kernel->control_ = std::move(control);
+  kernel->scratch_ = std::move(scratch_memory);
   kernel->places_ = message.scratch;
   kernel->names_ = std::move(scratch.names);
-  kernel->arena_bytes_ = arena.bytes();
+  ZoneSpread spread;
+  for (const auto& slot : message.slots) {
+    kernel->slot_begins_.push_back(spread.end());
+    for (const auto& place : slot) spread.add(place);
+  }
+  kernel->slot_begins_.push_back(spread.end());
+  kernel->arena_bytes_ = spread.end();
   kernel->control().command.store(kLoadCommand, std::memory_order_release);
   const auto deadline = pool.clock.now() + pool.options.start_limit + pool.options.load_limit;
   const Status sent =
-      send_load(kernel->worker_.socket.number(), {kernel->memory_.fd(), arena.fd(), code.number(), words.number()});
+      send_load(kernel->worker_.socket.number(),
+                {kernel->control_.fd(), kernel->slots_.fd(), kernel->scratch_.fd(), code.number(), words.number()});
   if (!sent) {
     const auto outcome = kernel->worker_.process->kill_and_wait();
     return fail(Errc::unavailable,
@@ -154,7 +168,15 @@ Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> sl
   return RunOutcome(timing);
 }
 
-void KernelProcess::fault_in(const Place& place) {
+void KernelProcess::fault_in(int slot) {
+  std::int64_t at = slot_begins_[static_cast<std::size_t>(slot)];
+  for (const Place& place : slots_.places()[static_cast<std::size_t>(slot)]) {
+    fault_in(static_cast<std::int64_t>(arena_address_) + at, place.zone_bytes);
+    at += place.zone_bytes + kGuardBytes;
+  }
+}
+
+void KernelProcess::fault_in(std::int64_t first, std::int64_t bytes) {
   if (arena_address_ == 0) return;
   std::vector<char> sink(1024);
   iovec local{sink.data(), sink.size()};
@@ -165,8 +187,7 @@ void KernelProcess::fault_in(const Place& place) {
       arena_address_ = 0;  // not permitted here: do not try again
     remote.clear();
   };
-  const auto first = static_cast<std::int64_t>(arena_address_) + place.zone;
-  const auto last = first + place.zone_bytes;
+  const auto last = first + bytes;
   for (std::int64_t at = first; at < last && arena_address_ != 0; at = (at / kFaultAround + 1) * kFaultAround) {
     remote.push_back({reinterpret_cast<void*>(at), 1});
     if (remote.size() == sink.size()) flush();
@@ -177,15 +198,15 @@ void KernelProcess::fault_in(const Place& place) {
 void KernelProcess::fill_scratch(Poison poison) {
   poison_ = poison;
   for (const auto& place : places_) {
-    fill_red_zones(memory_.data(), place, poison);
-    fill_poison(memory_.data(), place, poison);
+    fill_red_zones(scratch_.data(), place, poison);
+    fill_poison(scratch_.data(), place, poison);
   }
 }
 
 std::vector<std::string> KernelProcess::broken_scratch() const {
   std::vector<std::string> broken;
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (!red_zones_intact(memory_.data(), places_[i], poison_)) broken.push_back(names_[i]);
+    if (!red_zones_intact(scratch_.data(), places_[i], poison_)) broken.push_back(names_[i]);
   }
   return broken;
 }

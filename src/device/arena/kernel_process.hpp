@@ -1,5 +1,5 @@
 #pragma once
-// One loaded kernel, seen from the judge: its worker process and the memory that is its own.
+// One loaded kernel, seen from the judge: its worker process and the memory that is its own: slots, scratch, control.
 
 #include <chrono>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "device/arena/pool_impl.hpp"
 #include "device/arena/protocol.hpp"
 #include "device/arena/shared_memory.hpp"
+#include "device/arena/slot_memory.hpp"
 #include "device/device.hpp"
 
 namespace kerf::arena {
@@ -22,18 +23,20 @@ class KernelProcess {
     std::vector<std::int64_t> bytes;
   };
 
-  /// The process is stopped when this returns a kernel. `message.scratch` is filled in here.
-  static Result<std::variant<std::unique_ptr<KernelProcess>, Fault>> load(ArenaPool::Impl& pool,
-                                                                          const SharedMemory& arena,
-                                                                          LoadMessage message, Scratch scratch,
-                                                                          const Artifact& artifact);
+  /// The process is stopped when this returns a kernel. Where slots and scratch lie in `message` is filled in here.
+  static Result<std::variant<std::unique_ptr<KernelProcess>, Fault>> load(ArenaPool::Impl& pool, const SlotShape& shape,
+                                                                          int slots, LoadMessage message,
+                                                                          Scratch scratch, const Artifact& artifact);
+
+  SlotMemory& slots() { return slots_; }
+  const SlotMemory& slots() const { return slots_; }
 
   /// Resumes the process, has it carry out `action`, stops it again. After a Fault the process is gone.
   Result<RunOutcome> execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit);
 
-  /// Maps the pages of a place in the worker while it is stopped, so that its first call does not pay for it. Best
+  /// Maps the pages of a slot in the worker while it is stopped, so that its first call does not pay for it. Best
   /// effort.
-  void fault_in(const Place& place);
+  void fault_in(int slot);
 
   void fill_scratch(Poison poison);
   std::vector<std::string> broken_scratch() const;  ///< names of scratch buffers with writes outside their bounds
@@ -44,17 +47,20 @@ class KernelProcess {
   enum class Wait { done, ended, timed_out };
   Wait wait_for(std::uint32_t command, std::chrono::nanoseconds deadline);
   Fault explain_end();
-  Control& control() const { return *reinterpret_cast<Control*>(memory_.data()); }
+  Control& control() const { return *reinterpret_cast<Control*>(control_.data()); }
+  void fault_in(std::int64_t first, std::int64_t bytes);
 
   ArenaPool::Impl& pool_;
   ArenaPool::Impl::Worker worker_;
-  SharedMemory memory_;             // control page and scratch
-  std::vector<Place> places_;       // of scratch, in memory_
+  SlotMemory slots_;
+  SharedMemory control_, scratch_;
+  std::vector<Place> places_;       // of scratch
   std::vector<std::string> names_;  // of scratch
   Poison poison_ = Poison::a;
   std::uint32_t command_ = kLoadCommand;
-  std::uint64_t arena_address_ = 0;  // in the worker, as it said before it loaded the candidate's code
-  std::int64_t arena_bytes_ = 0;
+  std::uint64_t arena_address_ = 0;        // in the worker, as it said before it loaded the candidate's code
+  std::int64_t arena_bytes_ = 0;           // from there to the end of the last slot
+  std::vector<std::int64_t> slot_begins_;  // of the slots' first zones, from arena_address_ on; one more for the end
 };
 
 /// Text from a worker: printable, of bounded length.

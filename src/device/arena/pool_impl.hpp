@@ -1,6 +1,8 @@
 #pragma once
 // Inside of ArenaPool.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,6 +26,9 @@ struct ArenaPool::Impl {
   /// Starts spare workers up to the wished number; failures show when one is needed. Thread-safe.
   void replenish();
 
+  /// Another number for every loaded kernel. Thread-safe.
+  std::uint64_t next_turn() { return ++turn_; }
+
   Sandbox& sandbox;
   Clock& clock;
   const ArenaPoolOptions options;
@@ -31,6 +36,7 @@ struct ArenaPool::Impl {
  private:
   Result<Worker> start_worker();
 
+  std::atomic<std::uint64_t> turn_{0};
   std::mutex mutex_;
   std::vector<Worker> spares_;  // guarded by mutex_
 };

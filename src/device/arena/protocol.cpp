@@ -88,6 +88,13 @@ std::string encode(const LoadMessage& message) {
     out.number(static_cast<std::int64_t>(launch.args.size()));
     for (const int arg : launch.args) out.number(arg);
   }
+  for (const auto* ranges : {&message.surroundings.clock_pages, &message.surroundings.words}) {
+    out.number(static_cast<std::int64_t>(ranges->size()));
+    for (const auto& [begin, end] : *ranges) {
+      out.number(static_cast<std::int64_t>(begin));
+      out.number(static_cast<std::int64_t>(end));
+    }
+  }
   out.number(message.memory_bytes);
   return out.take();
 }
@@ -113,12 +120,19 @@ Result<LoadMessage> decode(std::string_view bytes) {
     launch.args.resize(in.count());
     for (auto& arg : launch.args) arg = static_cast<int>(in.number());
   }
+  for (auto* ranges : {&message.surroundings.clock_pages, &message.surroundings.words}) {
+    ranges->resize(in.count());
+    for (auto& [begin, end] : *ranges) {
+      begin = static_cast<std::uint64_t>(in.number());
+      end = static_cast<std::uint64_t>(in.number());
+    }
+  }
   message.memory_bytes = in.number();
   if (in.broken()) return fail(Errc::invalid_input, "load message cut off");
   return message;
 }
 
-Status send_load(int socket, const std::array<int, 4>& fds) {
+Status send_load(int socket, const std::array<int, kLoadFds>& fds) {
   char byte = 'L';
   iovec part{&byte, 1};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof fds)] = {};
@@ -140,7 +154,7 @@ Status send_load(int socket, const std::array<int, 4>& fds) {
 Result<LoadFds> receive_load(int socket) {
   char byte = 0;
   iovec part{&byte, 1};
-  std::array<int, 4> fds{};
+  std::array<int, kLoadFds> fds{};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof fds)] = {};
   msghdr header{};
   header.msg_iov = &part;
@@ -156,7 +170,7 @@ Result<LoadFds> receive_load(int socket) {
   if (count != 1 || rights == nullptr || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof fds))
     return fail(Errc::io, "the judge's message cannot be read");
   std::memcpy(fds.data(), CMSG_DATA(rights), sizeof fds);
-  return LoadFds{UniqueFd(fds[0]), UniqueFd(fds[1]), UniqueFd(fds[2]), UniqueFd(fds[3])};
+  return LoadFds{UniqueFd(fds[0]), UniqueFd(fds[1]), UniqueFd(fds[2]), UniqueFd(fds[3]), UniqueFd(fds[4])};
 }
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t old, std::chrono::nanoseconds limit) {

@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "device/arena/arena_worker.hpp"
 #include "device/arena/zones.hpp"
+#include "sandbox/lockdown.hpp"
 #include "sandbox/unique_fd.hpp"
 
 namespace kerf::arena {
@@ -26,7 +27,7 @@ inline constexpr std::uint32_t kEnded = ~0U;      ///< value of `done` when the 
 
 enum class Action : std::uint32_t { run, upload, download };
 
-/// First pages of a kernel's private memory; its scratch follows. Zero at first.
+/// What judge and worker tell each other, in a file of its own. Zero at first.
 struct Control {
   std::atomic<std::uint32_t> command;  ///< futex: raised by the judge
   Action action;
@@ -36,7 +37,7 @@ struct Control {
   alignas(64) std::atomic<std::uint32_t> done;  ///< futex: the command that is finished, by the worker
   std::uint32_t failed;                         ///< 1: the command failed, see `text`; 2: the device cannot be used
   double device_us;
-  std::uint64_t arena_address;  ///< of the arena in the worker, for faulting its pages in
+  std::uint64_t arena_address;  ///< from which the worker has spread the slots' zones, for faulting their pages in
   std::uint64_t fault_address;
   std::uint32_t fault_signal;
   std::uint32_t fault_is_stack;
@@ -46,12 +47,13 @@ struct Control {
 inline constexpr std::int64_t kControlBytes = 8192;
 static_assert(sizeof(Control) <= kControlBytes && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The program in numbers, as the judge sends it. Offsets are into the arena and the private memory.
+/// The program in numbers, as the judge sends it. Offsets are into the files of the slots and of the scratch buffers.
 struct LoadMessage {
   int inputs = 0;
   std::vector<std::vector<Place>> slots;
   std::vector<Place> scratch;
   std::vector<LaunchNumbers> launches;
+  Surroundings surroundings;      ///< of the worker, as the judge sees them
   std::int64_t memory_bytes = 0;  ///< address-space limit beside the mapped memories; 0: none
 };
 std::string encode(const LoadMessage& message);
@@ -59,9 +61,10 @@ Result<LoadMessage> decode(std::string_view bytes);
 
 /// Descriptors that travel with a load, in this order.
 struct LoadFds {
-  UniqueFd control, arena, artifact, message;
+  UniqueFd control, slots, scratch, artifact, message;
 };
-Status send_load(int socket, const std::array<int, 4>& fds);
+inline constexpr std::size_t kLoadFds = 5;
+Status send_load(int socket, const std::array<int, kLoadFds>& fds);
 /// not_found when the judge has closed the connection.
 Result<LoadFds> receive_load(int socket);
 

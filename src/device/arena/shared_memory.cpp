@@ -81,6 +81,10 @@ Result<SharedMemory> SharedMemory::open(UniqueFd fd, bool writable) {
   return memory;
 }
 
+void SharedMemory::release(std::int64_t offset, std::int64_t bytes) {
+  ::fallocate(fd_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes);
+}
+
 void SharedMemory::keep_mapped_forever() {
   data_ = nullptr;
   fd_.reset();

@@ -27,6 +27,8 @@ class SharedMemory {
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   int fd() const { return fd_.number(); }
+  /// Gives the pages of a part back to the system; they read as zeros. Best effort.
+  void release(std::int64_t offset, std::int64_t bytes);
   /// Leaves the mapping in place for the rest of the process and closes the descriptor.
   void keep_mapped_forever();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/parallel.hpp"
 
@@ -40,20 +41,30 @@ bool holds_words(const std::byte* base, std::int64_t begin, std::int64_t end, st
 
 }  // namespace
 
-Place ZonePlanner::add(std::int64_t bytes, int turn) {
+Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
   Place place;
-  place.zone = next_ + kGuardBytes;
-  place.data = place.zone + round_up(kRedZoneBytes, 64) + 64 * (static_cast<std::int64_t>(turn) * 7 % 48);
+  place.zone = next_;
+  place.data = place.zone + round_up(kRedZoneBytes, 64) + 64 * static_cast<std::int64_t>(turn % 48);
   place.bytes = bytes;
   place.zone_bytes = round_up(place.data + bytes + kRedZoneBytes - place.zone, kPage);
   next_ = place.zone + place.zone_bytes;
   return place;
 }
 
+std::int64_t ZoneSpread::add(const Place& place) {
+  const std::int64_t begin = next_ + kGuardBytes;
+  next_ = begin + place.zone_bytes;
+  return begin;
+}
+
 std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
   auto bytes = static_cast<std::int64_t>(dtype_size(dtype));
-  for (const auto extent : shape) bytes *= extent;
-  return bytes;
+  bool countable = true;
+  for (const auto extent : shape) {
+    if (extent == 0) return 0;
+    countable = !__builtin_mul_overflow(bytes, extent, &bytes) && countable;
+  }
+  return countable ? bytes : std::numeric_limits<std::int64_t>::max();
 }
 
 void fill_red_zones(std::byte* base, const Place& place, Poison poison) {

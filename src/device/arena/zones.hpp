@@ -1,6 +1,6 @@
 #pragma once
-// Where buffers lie in shared memory: each in a zone of whole pages, with red zones around it and an unmapped page
-// before and after.
+// Where buffers lie in shared memory: each in a zone of whole pages, with red zones around it. In the file zones follow
+// each other without a gap, so that the file holds nothing else; in a worker unmapped pages lie between them.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,11 @@ namespace kerf::arena {
 
 inline constexpr std::int64_t kPage = 4096;
 inline constexpr std::int64_t kRedZoneBytes = 256;
-inline constexpr std::int64_t kGuardBytes =
-    64 * kPage;  ///< unmapped between zones; a hole, so it costs address space only
+inline constexpr std::int64_t kGuardBytes = 64 * kPage;  ///< unmapped between zones in a worker: address space only
 
-/// Offsets in the shared memory, bytes.
+/// Offsets in the file, bytes.
 struct Place {
-  std::int64_t zone = 0;        ///< page-aligned; kGuardBytes before it and after its end are never mapped
+  std::int64_t zone = 0;        ///< page-aligned
   std::int64_t zone_bytes = 0;  ///< whole pages
   std::int64_t data = 0;        ///< 64-byte aligned
   std::int64_t bytes = 0;
@@ -27,15 +26,24 @@ struct Place {
 /// Hands out zones one after the other. `turn` varies the offset of the data within a page.
 class ZonePlanner {
  public:
-  explicit ZonePlanner(std::int64_t begin) : next_(begin) {}
-  Place add(std::int64_t bytes, int turn);
-  std::int64_t end() const { return next_ + kGuardBytes; }  ///< with the last unmapped pages
+  Place add(std::int64_t bytes, std::uint64_t turn);
+  std::int64_t end() const { return next_; }  ///< size of the file: all of it is zones
 
  private:
-  std::int64_t next_;
+  std::int64_t next_ = 0;
 };
 
-/// Bytes of a tensor; 0 when an extent is 0.
+/// Where a worker maps zones, from one address on: kGuardBytes before, between and after them are not mapped.
+class ZoneSpread {
+ public:
+  std::int64_t add(const Place& place);  ///< where its zone begins
+  std::int64_t end() const { return next_ + kGuardBytes; }
+
+ private:
+  std::int64_t next_ = 0;
+};
+
+/// Bytes of a tensor; 0 when an extent is 0, the largest number when they cannot be counted.
 std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape);
 
 /// Fills everything in the zone outside the buffer. The pattern is NaN in every float type, so that a read outside

@@ -146,8 +146,55 @@ TEST_F(CpuBenchTest, ScratchIsPoisonedAndGuarded) {
   EXPECT_TRUE(check().broken_red_zones.empty());
 
   const KernelHandle outside = load(head + std::string(kHonestBody) + "tmp[n] = 0; }", plan);
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
   ASSERT_TRUE(bench_->run(outside, std::span(&slot, 1), 1s));
   EXPECT_EQ(check().broken_red_zones, std::vector<std::string>{"tmp"});
+}
+
+TEST_F(CpuBenchTest, NoKernelIsShownWhatAnotherLeftInASlot) {
+  const KernelHandle a = load(kernel(kHonestBody));
+  const KernelHandle b = load(kernel(""));
+  const int slot = 0;
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
+  ASSERT_TRUE(bench_->run(a, std::span(&slot, 1), 1s));
+  EXPECT_FALSE(bench_->run(b, std::span(&slot, 1), 1s));  // the slot is a's until it is staged again
+  EXPECT_EQ(check().outputs[0].wrong, 0);
+  for (const bool expected : {false, true}) {
+    if (expected) bench_->expect(b, std::span(&slot, 1));
+    ASSERT_TRUE(bench_->stage(0, data_, Poison::b));
+    ASSERT_TRUE(bench_->run(b, std::span(&slot, 1), 1s));
+    EXPECT_EQ(check().outputs[0].wrong, n);
+  }
+}
+
+TEST_F(CpuBenchTest, AKernelsOffencesAreItsOwn) {
+  open(2);
+  const KernelHandle honest = load(kernel(kHonestBody));
+  const KernelHandle spoiler = load(kernel("for (long i = n; i < n + 64; ++i) y[i] = 7;"));
+  const int first = 0, second = 1;
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
+  ASSERT_TRUE(bench_->stage(1, data_, Poison::a));
+  ASSERT_TRUE(bench_->run(honest, std::span(&first, 1), 1s));
+  ASSERT_TRUE(bench_->run(spoiler, std::span(&second, 1), 1s));
+  EXPECT_EQ(check(0).outputs[0].wrong, 0);
+  EXPECT_TRUE(check(0).broken_red_zones.empty());
+  EXPECT_FALSE(check(1).broken_red_zones.empty());
+}
+
+TEST_F(CpuBenchTest, NamedCriticalSectionsHoldAlthoughTheKernelsMemoryIsReadOnly) {
+  const RunOutcome outcome = run_once(kernel(R"(
+for (int i = 0; i < n; ++i) y[i] = 2 * x[i] + w[i];
+long count = 0, other = 0;
+#pragma omp parallel num_threads(4)
+for (int i = 0; i < 1000; ++i) {
+#pragma omp critical(first)
+  { ++count;
+#pragma omp critical(second)
+    ++other; }
+}
+if (count != other || count % 1000 != 0) y[0] = 1e30f;)"));
+  ASSERT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Fault>(outcome).message;
+  EXPECT_EQ(check().outputs[0].wrong, 0);
 }
 
 TEST_F(CpuBenchTest, TwoKernelsTakeTurnsOnTheSameSlots) {

@@ -12,6 +12,7 @@
 
 #include "device/arena/arena_worker.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "device/cpu/critical_sections.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf {
@@ -39,13 +40,6 @@ constexpr std::array<Caller, sizeof...(count)> make_callers(std::index_sequence<
 }
 constexpr auto kCallers = make_callers(std::make_index_sequence<kMaxArguments + 1>());
 
-// Without seccomp the other walls remain; `sandbox_abilities` has told the user.
-Status lock(LockdownPolicy::Stage stage) {
-  const Status locked = lock_down({stage, arena::note_forbidden, {}});
-  if (!locked && locked.error().code != Errc::unavailable) return locked;
-  return {};
-}
-
 /// Where the loader put a library.
 struct Segments {
   ElfW(Addr) base = 0;
@@ -67,10 +61,7 @@ int collect_segments(dl_phdr_info* info, std::size_t, void* into) {
   return 1;
 }
 
-// A kernel's memory is its arguments, its stack and its heap. What it brought along, variables as well as the tables
-// between them, becomes read-only, so that nothing can be remembered there from call to call; and its own code makes no
-// system calls.
-Status seal_library(void* library) {
+Result<Segments> segments_of(void* library) {
   link_map* map = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
     return fail(Errc::io, fmt::format("the kernel cannot be sealed: {}", ::dlerror()));
@@ -78,13 +69,15 @@ Status seal_library(void* library) {
   segments.base = map->l_addr;
   if (::dl_iterate_phdr(collect_segments, &segments) != 1)
     return fail(Errc::io, "the kernel cannot be sealed: no segments");
+  return segments;
+}
+
+// A kernel's memory is its arguments, its stack and its heap. What it brought along, variables as well as the tables
+// between them, becomes read-only, so that nothing can be remembered there from call to call.
+Status make_read_only(const Segments& segments) {
   for (const auto& [begin, end] : segments.writable) {
     if (::mprotect(begin, static_cast<std::size_t>(end - begin), PROT_READ) != 0)
       return fail(Errc::io, fmt::format("the kernel cannot be sealed: {}", std::strerror(errno)));
-  }
-  for (const auto& [begin, end] : segments.code) {
-    const Status fenced = forbid_calls_from(begin, end);
-    if (!fenced && fenced.error().code != Errc::unavailable) return fenced;
   }
   return {};
 }
@@ -110,16 +103,27 @@ class CpuKernel final : public arena::Kernel {
         arguments_.back().push_back(program.argument(static_cast<int>(slot), static_cast<int>(i)).data);
     }
     caller_ = kCallers[count];
-    // Constructors run inside dlopen, so the first filter comes before it.
-    KERF_TRY_VOID(lock(LockdownPolicy::Stage::loading));
+    hide_surroundings(program.surroundings);
+    // Code could run inside dlopen, so the first filter comes before it.
+    const Status loading = lock_down({LockdownPolicy::Stage::loading, arena::note_forbidden, {}, {}});
+    // Without seccomp in the kernel the other walls remain; `sandbox_abilities` has told the user. Every other failure
+    // ends the worker.
+    const bool filtered = loading.has_value();
+    if (!loading && loading.error().code != Errc::unavailable) return loading;
     void* library = ::dlopen(fmt::format("/proc/self/fd/{}", program.artifact_fd).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr)
       return fail(Errc::invalid_input, fmt::format("the kernel cannot be loaded: {}", ::dlerror()));
     function_ = ::dlsym(library, kEntry);
     if (function_ == nullptr) return fail(Errc::invalid_input, fmt::format("the kernel has no function {}", kEntry));
     find_openmp();
-    KERF_TRY_VOID(seal_library(library));
-    return lock(LockdownPolicy::Stage::computing);
+    KERF_TRY(const Segments segments, segments_of(library));
+    redirect_critical_sections(library);
+    KERF_TRY_VOID(make_read_only(segments));
+    if (!filtered) return {};
+    // The candidate's own code makes no system calls.
+    LockdownPolicy computing{LockdownPolicy::Stage::computing, arena::note_forbidden, {}, {}};
+    for (const auto& [begin, end] : segments.code) computing.fenced.emplace_back(begin, end);
+    return lock_down(computing);
   }
 
   Result<double> run(std::span<const int> slots) override {

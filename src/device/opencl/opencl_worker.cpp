@@ -2,12 +2,12 @@
 // this very process, so everything that needs files or processes (the driver's last code generation runs a linker) is
 // done before the process is locked down, without running a single instruction of the candidate.
 
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -45,12 +45,19 @@ struct PreparedLaunch {
 
 std::size_t as_size(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-/// PoCL's name for the code of a launch: it generates different code for each work-group size, and for grids that are
-/// narrower than 65535 work-items (by its own reckoning, which takes the depth from the work-group alone).
-std::string pocl_specialisation(const LaunchNumbers& launch) {
+/// PoCL generates different code for grids that are narrower than 65535 work-items (by its own reckoning, which takes
+/// the depth from the work-group alone).
+bool is_small_grid(const LaunchNumbers& launch) {
   const auto& [bx, by, bz] = launch.block;
-  const auto width = std::max({bx * launch.grid[0], by * launch.grid[1], bz * bz});
-  return fmt::format("{}-{}-{}-goffs0{}", bx, by, bz, width < 65535 ? "-smallgrid" : "");
+  return std::max({bx * launch.grid[0], by * launch.grid[1], bz * bz}) < 65535;
+}
+
+/// PoCL's names for the code of a launch, which is different for each work-group size: also those of folders.
+constexpr std::string_view kLargeGrid = "-goffs0";
+constexpr std::string_view kSmallGrid = "-smallgrid";
+std::string pocl_specialisation(const LaunchNumbers& launch, bool small_grid) {
+  const auto& [bx, by, bz] = launch.block;
+  return fmt::format("{}-{}-{}{}{}", bx, by, bz, kLargeGrid, small_grid ? kSmallGrid : "");
 }
 
 class OpenclKernel final : public arena::Kernel {
@@ -58,8 +65,8 @@ class OpenclKernel final : public arena::Kernel {
   OpenclKernel(int device, std::string folder) : device_(device), base_(std::move(folder)) {}
 
   Status start() override {
-    KERF_TRY(const std::string folder, opencl::claim_private_folder(base_));
-    for (const char* name : {"POCL_CACHE_DIR", "TMPDIR", "HOME"}) ::setenv(name, folder.c_str(), 1);
+    KERF_TRY(folder_, opencl::claim_private_folder(base_));
+    for (const char* name : {"POCL_CACHE_DIR", "TMPDIR", "HOME"}) ::setenv(name, folder_.c_str(), 1);
     KERF_TRY(session_, opencl::open_session(device_));
     if (session_.is_cpu && !session_.is_pocl) return start_threads();
     return {};
@@ -242,21 +249,34 @@ class OpenclKernel final : public arena::Kernel {
   /// PoCL generates machine code when a kernel is first enqueued. Asking for the program's binary with the work-group
   /// sizes of the plan makes it generate, link and open the same code now, and runs nothing.
   Status generate_code(const arena::Program& program) {
+    const auto small = std::ranges::count_if(program.launches, is_small_grid);
+    const bool mixed = small > 0 && small < static_cast<std::ptrdiff_t>(program.launches.size());
     std::set<std::string> wanted;
-    for (const auto& launch : program.launches) wanted.insert(pocl_specialisation(launch));
+    for (const auto& launch : program.launches) wanted.insert(pocl_specialisation(launch, small > 0 && !mixed));
     ::setenv("POCL_BINARY_SPECIALIZE_WG", join({wanted.begin(), wanted.end()}, ",").c_str(), 1);
     std::size_t size = 0;
     const cl_int error = session_.cl.clGetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
     if (error != CL_SUCCESS) return fail(Errc::tool_failed, "code generation failed: " + cl_error_name(error));
-    // PoCL takes the code for small grids and the code for large ones for the same, and makes only the first. A plan
-    // with both is run once on slot 0, which the judge has yet to fill: still without files, network or other
-    // processes, and after the static checks have refused inline assembly and foreign functions.
-    const auto small =
-        std::count_if(wanted.begin(), wanted.end(), [](const auto& w) { return w.ends_with("-smallgrid"); });
-    if (small == 0 || small == static_cast<std::ptrdiff_t>(wanted.size()) || program.slots.empty()) return {};
-    const std::array<int, 1> first{0};
-    const auto ran = run(first);
-    return ran ? Status() : tl::unexpected<Error>(ran.error());
+    return mixed ? use_for_small_grids() : Status();
+  }
+
+  /// PoCL takes the code for small grids and the code for large ones for the same and makes only the first. The code
+  /// for large grids is right for small ones, so a plan with both gets it under both names, opened as PoCL would.
+  Status use_for_small_grids() const {
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    std::vector<fs::path> folders;
+    for (fs::recursive_directory_iterator i(folder_, failed), end; !failed && i != end; i.increment(failed))
+      if (i->is_directory(failed) && i->path().string().ends_with(kLargeGrid)) folders.push_back(i->path());
+    for (const auto& folder : folders) {
+      const fs::path small = folder.string() + std::string(kSmallGrid);
+      if (!failed) fs::copy(folder, small, failed);
+      for (fs::directory_iterator i(small, failed), end; !failed && i != end; i.increment(failed))
+        if (i->path().extension() == ".so" && ::dlopen(i->path().c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
+          return fail(Errc::tool_failed, fmt::format("generated code cannot be opened: {}", ::dlerror()));
+    }
+    if (failed) return fail(Errc::io, "generated code cannot be copied: " + failed.message());
+    return {};
   }
 
   /// Drivers start their threads with the first launch; a trivial kernel of our own has them started before the
@@ -285,13 +305,13 @@ class OpenclKernel final : public arena::Kernel {
     LockdownPolicy policy;
     policy.stage = LockdownPolicy::Stage::computing;
     policy.on_forbidden = arena::note_forbidden;
-    // PoCL looks once for the file of the code it has already opened.
-    policy.also_allowed = {"access", "faccessat", "faccessat2"};
-    // A system without seccomp is reported by sandbox_abilities and the other walls stand; where the sandbox has put
-    // its filter in place, this one must go in too.
-    const bool has_seccomp = ::prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER;
+    // PoCL looks once for the file of the code it has already opened; drivers time their commands.
+    policy.also_allowed = {"access",       "faccessat", "faccessat2", "clock_gettime", "clock_getres",
+                           "gettimeofday", "sysinfo",   "getcpu",     "getrandom"};
+    // A kernel without seccomp is reported by sandbox_abilities and the other walls stand; every other failure ends the
+    // worker.
     auto locked = lock_down(policy);
-    return locked || !has_seccomp ? Status() : locked;
+    return locked || locked.error().code == Errc::unavailable ? Status() : locked;
   }
 
   template <class Copy>
@@ -311,7 +331,7 @@ class OpenclKernel final : public arena::Kernel {
   }
 
   int device_;
-  std::string base_;
+  std::string base_, folder_;  // of all workers, of this one
   ClSession session_;
   cl_program program_ = nullptr;
   std::vector<std::vector<DeviceBuffer>> buffers_;  // per slot
