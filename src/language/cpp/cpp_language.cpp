@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
+#include "base/source_rules.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "language/cpp/calibration.hpp"
@@ -100,10 +101,19 @@ class CppLanguage final : public Language {
       return CompileFailed{readable_log(outcome.err, folder.path())};
     }
     KERF_TRY(std::string bytes, read_file(folder.path() / "kernel.so"));
-    return make_artifact(std::move(bytes), entries);
+    KERF_TRY(CompileOutcome made, make_artifact(std::move(bytes), entries));
+    if (auto* artifact = std::get_if<Artifact>(&made)) add_influences(*artifact, request);
+    return made;
   }
 
  private:
+  static void add_influences(Artifact& artifact, const CompileRequest& request) {
+    SourceRules rules;
+    for (const auto& [name, value] : request.constants) rules.known_names.push_back(name);
+    for (auto& influence : outside_influences(request.source, rules))
+      artifact.facts.forbidden_symbols.push_back(std::move(influence));
+  }
+
   Result<ProcessOutcome> run(const SandboxCommand& command) {
     const auto slot = slots_.take();
     return sandbox_.run(command);

@@ -67,6 +67,12 @@ constexpr std::string_view kExact[] = {
     "_Unwind_Resume",
     "__clang_call_terminate",
     "_ZSt9terminatev",
+    "__cxa_get_exception_ptr",
+    "__cxa_deleted_virtual",
+    "__cxa_call_unexpected",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_mutex_trylock",
     "qsort",
     "rand_r",
 };
@@ -99,7 +105,27 @@ constexpr std::string_view kPrefixes[] = {
     "_ZNSt9bad_alloc",
     "_ZNKSt9exception",
     "_ZSt18_Rb_tree",
-    "_ZNSt8__detail",  // bodies of containers
+    "_ZSt28_Rb_tree",
+    "_ZSt29_Rb_tree",
+    "_ZNSt8__detail",
+    "_ZNKSt8__detail",  // bodies of containers
+    "_ZSt7nothrow",
+    "_ZTI",  // type information of what is thrown
+    "_ZTS",
+    "_ZNSt13runtime_error",
+    "_ZNSt11logic_error",
+    "_ZNSt16invalid_argument",
+    "_ZNSt12out_of_range",
+    "_ZNSt12length_error",
+    "_ZNSt12domain_error",
+    "_ZNSt11range_error",
+    "_ZNSt14overflow_error",
+    "_ZNSt15underflow_error",
+    "_ZNKSt13runtime_error",
+    "_ZNKSt11logic_error",
+    "_ZNSt20bad_array_new_length",
+    "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcE",
+    "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcE",
 };
 
 // Helpers of the compiler for types the processor lacks, and internals of libm: __addtf3, __extendhfsf2, __expf_finite.
@@ -116,6 +142,9 @@ bool is_compiler_helper(std::string_view symbol) {
          symbol == "__cpu_model";
 }
 
+/// Inside of an allowed family, but a clock.
+bool is_clock(std::string_view symbol) { return symbol == "omp_get_wtime" || symbol == "omp_get_wtick"; }
+
 bool is_math(std::string_view symbol) {
   const auto known = [](std::string_view name) { return std::ranges::find(kMath, name) != std::end(kMath); };
   if (known(symbol)) return true;
@@ -125,6 +154,7 @@ bool is_math(std::string_view symbol) {
 }  // namespace
 
 bool import_is_allowed(std::string_view symbol) {
+  if (is_clock(symbol)) return false;
   if (std::ranges::find(kExact, symbol) != std::end(kExact) || is_math(symbol) || is_compiler_helper(symbol))
     return true;
   return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return symbol.starts_with(prefix); });

@@ -44,6 +44,14 @@ using Ref = void*;
   X(Ref, LLVMIsACallInst, (Ref))                                                             \
   X(Ref, LLVMGetCalledValue, (Ref))                                                          \
   X(Ref, LLVMIsAInlineAsm, (Ref))                                                            \
+  X(Ref, LLVMIsAFunction, (Ref))                                                             \
+  X(Ref, LLVMIsAConstantExpr, (Ref))                                                         \
+  X(Ref, LLVMGetOperand, (Ref, unsigned))                                                    \
+  X(int, LLVMGetNumOperands, (Ref))                                                          \
+  X(Ref, LLVMIsAIndirectBrInst, (Ref))                                                       \
+  X(const char*, LLVMGetSection, (Ref))                                                      \
+  X(Ref, LLVMGetFirstGlobalAlias, (Ref))                                                     \
+  X(Ref, LLVMGetFirstGlobalIFunc, (Ref))                                                     \
   X(Ref, LLVMGlobalGetValueType, (Ref))                                                      \
   X(Ref, LLVMGetModuleDataLayout, (Ref))                                                     \
   X(unsigned long long, LLVMABISizeOfType, (Ref, Ref))
@@ -53,6 +61,11 @@ struct Llvm {
   KERF_LLVM_FUNCTIONS(KERF_LLVM_MEMBER)
 #undef KERF_LLVM_MEMBER
 };
+
+/// Functions that older versions do not have, together with what they look for.
+bool is_optional(std::string_view function) {
+  return function == "LLVMIsACallBase" || function == "LLVMGetFirstGlobalIFunc";
+}
 
 std::optional<Llvm> loaded_llvm() {
   std::string path;
@@ -71,7 +84,7 @@ std::optional<Llvm> loaded_llvm() {
   bool complete = true;
 #define KERF_LLVM_LOAD(result, name, arguments)                               \
   llvm.name = reinterpret_cast<decltype(llvm.name)>(::dlsym(library, #name)); \
-  complete = complete && (llvm.name != nullptr || std::string_view(#name) == "LLVMIsACallBase");
+  complete = complete && (llvm.name != nullptr || is_optional(#name));
   KERF_LLVM_FUNCTIONS(KERF_LLVM_LOAD)
 #undef KERF_LLVM_LOAD
   if (!complete) return std::nullopt;
@@ -79,11 +92,109 @@ std::optional<Llvm> loaded_llvm() {
   return llvm;
 }
 
+/// Arithmetic, memory and the compiler's own notes. What reads clocks, stacks or the processor's state, or jumps, is
+/// not among them, and neither is what nobody has looked at yet.
+bool is_allowed_intrinsic(std::string_view name) {
+  static constexpr std::string_view kFamilies[] = {"abs.",
+                                                   "smax.",
+                                                   "smin.",
+                                                   "umax.",
+                                                   "umin.",
+                                                   "fabs.",
+                                                   "sqrt.",
+                                                   "sin.",
+                                                   "cos.",
+                                                   "tan.",
+                                                   "exp.",
+                                                   "exp2.",
+                                                   "exp10.",
+                                                   "log.",
+                                                   "log2.",
+                                                   "log10.",
+                                                   "pow.",
+                                                   "powi.",
+                                                   "ceil.",
+                                                   "floor.",
+                                                   "trunc.",
+                                                   "rint.",
+                                                   "nearbyint.",
+                                                   "round.",
+                                                   "roundeven.",
+                                                   "lrint.",
+                                                   "llrint.",
+                                                   "lround.",
+                                                   "llround.",
+                                                   "copysign.",
+                                                   "fma.",
+                                                   "fmuladd.",
+                                                   "maxnum.",
+                                                   "minnum.",
+                                                   "maximum.",
+                                                   "minimum.",
+                                                   "canonicalize.",
+                                                   "ldexp.",
+                                                   "frexp.",
+                                                   "is.fpclass",
+                                                   "ctpop.",
+                                                   "ctlz.",
+                                                   "cttz.",
+                                                   "bswap.",
+                                                   "bitreverse.",
+                                                   "fshl.",
+                                                   "fshr.",
+                                                   "sadd.",
+                                                   "uadd.",
+                                                   "ssub.",
+                                                   "usub.",
+                                                   "smul.",
+                                                   "umul.",
+                                                   "sshl.",
+                                                   "ushl.",
+                                                   "convert.to.fp16",
+                                                   "convert.from.fp16",
+                                                   "memcpy.",
+                                                   "memset.",
+                                                   "memmove.",
+                                                   "lifetime.",
+                                                   "invariant.",
+                                                   "masked.",
+                                                   "vector.",
+                                                   "experimental.vector.",
+                                                   "experimental.constrained.",
+                                                   "experimental.noalias.scope.decl",
+                                                   "assume",
+                                                   "expect.",
+                                                   "is.constant.",
+                                                   "objectsize.",
+                                                   "prefetch",
+                                                   "trap",
+                                                   "donothing",
+                                                   "sideeffect",
+                                                   "stacksave",
+                                                   "stackrestore",
+                                                   "dbg.",
+                                                   "annotation.",
+                                                   "ptr.annotation.",
+                                                   "var.annotation",
+                                                   "x86.sse",
+                                                   "x86.ssse3.",
+                                                   "x86.avx",
+                                                   "x86.fma",
+                                                   "x86.bmi.",
+                                                   "x86.vcvtps2ph.",
+                                                   "x86.vcvtph2ps.",
+                                                   "x86.f16c."};
+  // Registers that keep their value from call to call.
+  if (name == "x86.sse.ldmxcsr" || name == "x86.sse.stmxcsr") return false;
+  return std::ranges::any_of(kFamilies, [&](std::string_view family) { return name.starts_with(family); });
+}
+
 /// What PoCL's work-group code supplies itself, and what every compiler may call for plain assignments and arithmetic.
 bool is_allowed_function(std::string_view name) {
   static constexpr std::array<std::string_view, 6> kAllowed{"pocl.barrier", "memcpy", "memset",
                                                             "memmove",      "memcmp", "__pocl_noop"};
-  return name.starts_with("llvm.") || std::find(kAllowed.begin(), kAllowed.end(), name) != kAllowed.end();
+  if (name.starts_with("llvm.")) return is_allowed_intrinsic(name.substr(5));
+  return std::find(kAllowed.begin(), kAllowed.end(), name) != kAllowed.end();
 }
 
 bool is_allowed_variable(std::string_view name) {
@@ -115,6 +226,9 @@ class Reading {
     if (length > 0) forbidden_.insert("inline assembly");
     for (Ref f = llvm_.LLVMGetFirstFunction(module_); f; f = llvm_.LLVMGetNextFunction(f)) function(f);
     for (Ref g = llvm_.LLVMGetFirstGlobal(module_); g; g = llvm_.LLVMGetNextGlobal(g)) global(g);
+    if (llvm_.LLVMGetFirstGlobalIFunc && llvm_.LLVMGetFirstGlobalIFunc(module_))
+      facts_.constructors.emplace_back("a function that is resolved when it is loaded");
+    if (llvm_.LLVMGetFirstGlobalAlias(module_)) forbidden_.insert("aliases of functions or variables");
     if (forbidden_.count("printf") != 0) {  // PoCL's printf calls these
       forbidden_.erase("snprintf");
       forbidden_.erase("write");
@@ -136,18 +250,38 @@ class Reading {
       if (llvm_.LLVMGetFirstUse(value) && !is_allowed_function(called)) forbidden_.insert(called);
       return;
     }
+    section(value);
     if (called == "_cl_printf" || called == "printf" || called == "__pocl_printf") forbidden_.insert("printf");
     for (Ref block = llvm_.LLVMGetFirstBasicBlock(value); block; block = llvm_.LLVMGetNextBasicBlock(block)) {
       for (Ref i = llvm_.LLVMGetFirstInstruction(block); i; i = llvm_.LLVMGetNextInstruction(i)) {
-        if (llvm_.LLVMIsACallBase(i) && llvm_.LLVMIsAInlineAsm(llvm_.LLVMGetCalledValue(i))) {
-          forbidden_.insert("inline assembly");
-        }
+        if (llvm_.LLVMIsACallBase(i)) call(llvm_.LLVMGetCalledValue(i));
+        if (llvm_.LLVMIsAIndirectBrInst(i)) forbidden_.insert("jumps to computed addresses");
       }
     }
   }
 
+  // Only functions of the program are called: a pointer could be an address in the driver or the C library.
+  void call(Ref called) {
+    if (llvm_.LLVMIsAInlineAsm(called)) {
+      forbidden_.insert("inline assembly");
+      return;
+    }
+    while (llvm_.LLVMIsAConstantExpr(called) && llvm_.LLVMGetNumOperands(called) == 1)
+      called = llvm_.LLVMGetOperand(called, 0);
+    if (!llvm_.LLVMIsAFunction(called)) forbidden_.insert("calls of function pointers");
+  }
+
+  // The driver links the program with a system linker, for which some sections are code to run at load time.
+  void section(Ref value) {
+    const char* const where = llvm_.LLVMGetSection(value);
+    if (where != nullptr && *where != '\0' && !llvm_.LLVMIsDeclaration(value) &&
+        !std::string_view(where).starts_with("llvm."))
+      facts_.constructors.push_back(fmt::format("{} in section {}", name(value), where));
+  }
+
   void global(Ref value) {
     const std::string called = name(value);
+    section(value);
     if (called == "llvm.global_ctors" || called == "llvm.global_dtors") {
       facts_.constructors.push_back(called);
     } else if (llvm_.LLVMIsDeclaration(value)) {

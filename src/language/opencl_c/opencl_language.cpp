@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
+#include "base/source_rules.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "language/opencl_c/calibration.hpp"
@@ -92,7 +93,10 @@ class OpenclLanguage final : public Language {
         std::count(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(request.source.size()), '\n'));
     const auto well_formed = [](std::string_view bytes) { return opencl::decode_reply(bytes).has_value(); };
     KERF_TRY(auto answer, pool_.request(opencl::encode({whole, options_}), request.time_limit, well_formed));
-    const auto forbidden = opencl::forbidden_words(request.source);
+    auto forbidden = opencl::forbidden_words(request.source);
+    SourceRules rules{.trigraphs = true, .known_names = {}};
+    for (const auto& [name, value] : request.constants) rules.known_names.push_back(name);
+    merge(forbidden, outside_influences(request.source, rules));
     if (auto* lost = std::get_if<worker::Lost>(&answer)) {
       if (!forbidden.empty())
         lost->how += fmt::format("\nthe source uses {}, which is forbidden", join(forbidden, " and "));

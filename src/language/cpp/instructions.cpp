@@ -1,0 +1,65 @@
+// Reads compiled code for instructions that a kernel has no use for.
+
+#include <capstone/capstone.h>
+#include <elf.h>
+
+#include <set>
+
+#include "language/cpp/elf_facts.hpp"
+
+namespace kerf::cpp {
+namespace {
+
+bool is_forbidden(unsigned instruction) {
+  switch (instruction) {
+    case X86_INS_RDTSC:
+    case X86_INS_RDTSCP:
+    case X86_INS_RDPMC:
+    case X86_INS_RDRAND:
+    case X86_INS_RDSEED:
+    case X86_INS_CPUID:
+    case X86_INS_XGETBV:
+    case X86_INS_WRFSBASE:
+    case X86_INS_WRGSBASE:
+    case X86_INS_XBEGIN: return true;
+    default: return false;
+  }
+}
+
+/// RDPID is younger than the disassembler: F3 0F C7 with a register and 7 in the middle of the third byte.
+bool is_rdpid(const std::uint8_t* bytes, std::size_t left) {
+  if (left < 4 || bytes[0] != 0xF3) return false;
+  const std::size_t at = (bytes[1] & 0xF0) == 0x40 ? 2 : 1;
+  return left >= at + 3 && bytes[at] == 0x0F && bytes[at + 1] == 0xC7 && (bytes[at + 2] & 0xF8) == 0xF8;
+}
+
+void scan(csh engine, std::string_view code, std::uint64_t address, std::set<std::string>& found) {
+  cs_insn* instruction = cs_malloc(engine);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(code.data());
+  std::size_t left = code.size();
+  while (left > 0) {
+    if (is_rdpid(bytes, left)) found.insert("instruction rdpid");
+    if (cs_disasm_iter(engine, &bytes, &left, &address, instruction)) {
+      if (is_forbidden(instruction->id))
+        found.insert(std::string("instruction ") + cs_insn_name(engine, instruction->id));
+      continue;
+    }
+    ++bytes, --left, ++address;
+  }
+  cs_free(instruction, 1);
+}
+
+}  // namespace
+
+std::vector<std::string> forbidden_instructions(const elf::File& file) {
+  std::set<std::string> found;
+  csh engine = 0;
+  if (file.machine != EM_X86_64 || cs_open(CS_ARCH_X86, CS_MODE_64, &engine) != CS_ERR_OK) return {};
+  for (const auto& section : file.sections) {
+    if ((section.flags & SHF_EXECINSTR) != 0) scan(engine, section.bytes, section.address, found);
+  }
+  cs_close(&engine);
+  return {found.begin(), found.end()};
+}
+
+}  // namespace kerf::cpp
