@@ -92,6 +92,15 @@ class CppExporter final : public Exporter {
     return check_files(winner, library, {.language = "cpp", .header_extension = ".h", .extension = ".cpp"});
   }
 
+  CheckBuild check_build() const override {
+    CheckBuild build;
+    build.compilers = {"g++", "clang++"};
+    build.flags = {"-std=gnu++20",       "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
+                   "-ffp-contract=fast", "-w"};
+    build.source_extension = ".cpp";
+    return build;
+  }
+
   std::string compile_advice() const override {
     return "compile with -O3 -march=native -fopenmp -fno-math-errno -fno-trapping-math -ffp-contract=fast";
   }

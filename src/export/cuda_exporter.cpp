@@ -104,6 +104,15 @@ class CudaExporter final : public Exporter {
     return check_files(winner, library, check);
   }
 
+  CheckBuild check_build() const override {
+    CheckBuild build;
+    build.compilers = {"nvcc"};
+    build.flags = {"-std=c++17", "-O3", "-arch=native", "-diag-suppress=177", "-w"};
+    build.uses_devices = true;
+    build.source_extension = ".cu";
+    return build;
+  }
+
   std::string compile_advice() const override { return "compile with nvcc -O3 -std=c++17 -arch=native"; }
 };
 

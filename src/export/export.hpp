@@ -31,6 +31,16 @@ struct File {
   std::string text;
 };
 
+/// How a check program is built by one command of a compiler, without CMake.
+struct CheckBuild {
+  std::vector<std::string> compilers;  ///< by name; the first one that is installed
+  std::vector<std::string> flags;      ///< before the sources
+  std::vector<std::string> libraries;  ///< after them
+  std::vector<std::string> readable;   ///< what the program reads beside the system's libraries
+  bool uses_devices = false;           ///< opens device files, so that file rules would keep it from running
+  std::string source_extension;        ///< of a file that holds a header's implementation: ".cpp"
+};
+
 /// Writes kernels of one language. Targets name theirs (target/target.hpp); a language may serve several targets.
 class Exporter {
  public:
@@ -39,6 +49,7 @@ class Exporter {
   virtual Result<std::vector<File>> library(const Winner& winner, bool one_header) const = 0;
   /// A CMakeLists.txt for `library` and a program that compares it with a double-precision reference.
   virtual Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const = 0;
+  virtual CheckBuild check_build() const = 0;
   /// How the sources are compiled, in words.
   virtual std::string compile_advice() const = 0;
 };

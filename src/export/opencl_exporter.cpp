@@ -148,6 +148,16 @@ class OpenclExporter final : public Exporter {
     return check_files(winner, library, {.language = "opencl_c", .header_extension = ".h", .extension = ".cpp"});
   }
 
+  CheckBuild check_build() const override {
+    CheckBuild build;
+    build.compilers = {"g++", "clang++"};
+    build.flags = {"-O2", "-fopenmp", "-w"};
+    build.libraries = {"-l:libOpenCL.so.1"};
+    build.readable = {"/etc/OpenCL", "/sys/devices/system", "/proc/cpuinfo"};
+    build.source_extension = ".c";
+    return build;
+  }
+
   std::string compile_advice() const override { return "compile as C99 and link with -lOpenCL"; }
 };
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ class Export(unittest.TestCase):
 
     def export(self, source, form, *options):
         out = self.folder / "-".join(["out", form, *map(str, options)])
-        self.must(KERF, "export", source, "--format", form, "--out", out, *options)
+        self.must(KERF, "export", source, "--format", form, "--out", out, "--no-check", *options)
         return out
 
     def strict(self, file, *options):
@@ -93,6 +94,40 @@ __kernel void twice(__global const float* x, __global float* y) {
         text = self.checked(out, "twice", "length=5", "step=9")
         for path in ("default", "fallback"):
             self.assertRegex(text, rf"ok +\w+ +{path} ")
+
+    def test_exports_are_checked_before_they_are_written(self):
+        for target in ("cpu", "opencl"):
+            source = self.folder / target
+            self.must(MAKE_RUN, source, target, 60)
+            for form in ("source", "c-header", "cmake"):
+                out = self.folder / (target + form)
+                result = run(KERF, "export", source, "--format", form, "--out", out)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertRegex(result.stderr, r"(?m)^checked: check_rmsnorm, built with .* and run in the sandbox: 3 comparisons, all right$")
+                self.assertTrue((out / "rmsnorm.h").exists())
+        result = run(KERF, "export", source, "--out", out, "--no-check")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("not checked: --no-check", result.stderr)
+
+    def test_a_check_that_fails_writes_nothing(self):
+        harmful = {
+            "scale * w[c]": "scale * w[0]",  # wrong
+            "const float scale": "volatile char big[16 << 20]; big[0] = big[sizeof big - 1] = 1; const float scale",  # too much stack
+            "float sum = 0;": "float sum = 0; __builtin_trap();",  # crashes
+            "return sum;": "return summ;",  # does not compile
+        }
+        for number, (before, after) in enumerate(harmful.items()):
+            source, out = self.folder / f"run{number}", self.folder / f"out{number}"
+            self.must(MAKE_RUN, source, "cpu", 60)
+            with sqlite3.connect(source / "kerf.db") as db:
+                step = int(db.execute("SELECT value FROM facts WHERE key = 'best_step'").fetchone()[0])
+                text = db.execute("SELECT source FROM steps WHERE number = ?", (step,)).fetchone()[0].decode()
+                self.assertIn(before, text)
+                db.execute("UPDATE steps SET source = ? WHERE number = ?", (text.replace(before, after).encode(), step))
+            result = run(KERF, "export", source, "--out", out)
+            self.assertNotEqual(result.returncode, 0, after)
+            self.assertIn("do not compile" if "summ" in after else "the check program of the export fails", result.stderr)
+            self.assertFalse(out.exists())
 
     def test_the_check_finds_a_kernel_that_is_wrong(self):
         source = self.export(self.fixture("cpu"), "cmake")

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/export_check.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
@@ -165,6 +166,32 @@ Status add_shapes(exporting::Winner& winner, const ExportOptions& options) {
   return {};
 }
 
+/// Builds and runs the check program where the target can run, and says what came of it.
+Status check_files(const exporting::Exporter& exporter, const exporting::Winner& winner, exporting::Format format,
+                   const std::vector<exporting::File>& files, const ExportOptions& options,
+                   const Environment& environment, Console& console) {
+  const auto say = [&](const std::string& words, Colour colour) {
+    console.err << paint(words, colour, console.err_style) << "\n" << std::flush;
+  };
+  if (options.no_check) {
+    say("not checked: --no-check", Colour::yellow);
+    return {};
+  }
+  const auto sandbox = make_sandbox();
+  const TargetResources context = make_context(environment, *sandbox, 0);
+  if (const auto session = TargetSession::open(winner.task, winner.target, options.device, context); !session) {
+    say(fmt::format("not checked: {} cannot be run here: {}", winner.target, printable(session.error().message)),
+        Colour::yellow);
+    return {};
+  }
+  const auto path = environment.variables.find("PATH");
+  KERF_TRY(const CheckedExport checked,
+           run_export_check(exporter, winner, format, files,
+                            path == environment.variables.end() ? "/usr/bin:/bin" : path->second, *sandbox));
+  say((checked.ran ? "checked: " : "not checked: ") + checked.words, checked.ran ? Colour::green : Colour::yellow);
+  return {};
+}
+
 Status write_files(const std::vector<exporting::File>& files, const std::filesystem::path& out, Console& console) {
   for (const auto& file : files) {
     KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
@@ -201,6 +228,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   if (!unverified.empty()) {
     KERF_TRY_VOID(verify_shapes(winner, unverified, options, environment, console));
   }
+  KERF_TRY_VOID(check_files(*exporter, winner, *format, files, options, environment, console));
   const std::filesystem::path out =
       options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
   KERF_TRY_VOID(write_files(files, out, console));

@@ -102,6 +102,8 @@ void define_runs(CLI::App& app, Options& options) {
   add_value(files, "--out", options.exported.out, "FOLDER",
             "Where to write (default: export-FORMAT in the run folder)");
   add_value(files, "--name", options.exported.name, "NAME", "Of the exported function (default: the task's name)");
+  files->add_flag("--no-check", options.exported.no_check,
+                  "Do not build and run the check program before the files are written");
   add_value(files, "--step", options.exported.step, "STEP",
             "Another kernel than the best: a step's number or a kernel's id");
 }

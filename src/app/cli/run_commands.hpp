@@ -52,6 +52,7 @@ struct ExportOptions {
   std::string format = "source";    ///< "source", "c-header", "cmake"
   std::string out;                  ///< "": export-FORMAT in the run folder
   std::string name;                 ///< of the exported function; "": the task's
+  bool no_check = false;            ///< the check program is not run
 };
 Status export_run(const ExportOptions& options, const Environment& environment, Console& console);
 
