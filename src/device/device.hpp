@@ -71,6 +71,21 @@ struct SlotReport {
 
 using KernelHandle = int;
 
+/// How a single call is made, beyond the ordinary. What a device cannot vary it ignores.
+struct CallManner {
+  /// As a caller who promises nothing but docs/formats.md: inputs are read-only, the stack has 8 MiB, and whatever the
+  /// kernel leaves changed in the process is a Fault that says what.
+  enum class Guest {
+    none,
+    at_the_end,  ///< buffers end at a page that is not mapped
+    off_by_one,  ///< buffers begin one element after a page that is not mapped
+    repeated,    ///< several dozen calls, after which no memory may be missing
+  } guest = Guest::none;
+  int threads = 0;  ///< of OpenMP; 0: as it is
+
+  bool operator==(const CallManner&) const = default;
+};
+
 /// One problem on one device: buffers, data, and any number of loaded kernels that are run on them. Not thread-safe.
 /// After a Fault the worker has been replaced: every handle is void and must be loaded again.
 class Bench {
@@ -98,6 +113,13 @@ class Bench {
   /// Runs the kernel once per listed slot, in order, as one timed batch. `limit` is wall-clock; past it the worker is
   /// killed.
   virtual Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) = 0;
+
+  /// Runs the kernel once on the slot in a manner of its own, untimed.
+  virtual Result<RunOutcome> run_as(KernelHandle kernel, int slot, const CallManner& manner,
+                                    std::chrono::milliseconds limit) {
+    (void)manner;
+    return run(kernel, std::span(&slot, 1), limit);
+  }
 
   /// Compares the slot with the data set it was staged from: outputs, inputs unchanged, red zones intact.
   virtual Result<SlotReport> check(int slot, const oracle::DataSet& data) = 0;

@@ -6,6 +6,7 @@
 
 #include "base/rng.hpp"
 #include "judge/judge.hpp"
+#include "verify/guest.hpp"
 
 namespace kerf {
 
@@ -155,6 +156,10 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options));
+  if (!refusal && gate == Gate::small_shape) {
+    KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *data.front(),
+                                   context->outputs(), options));
+  }
   if (!refusal) {
     trial.detail +=
         fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
@@ -162,7 +167,8 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   }
   const bool worker_lives =
       std::holds_alternative<WrongResult>(*refusal) ||
-      (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != Gate::sandbox);
+      (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != Gate::sandbox &&
+       std::get<Rejected>(*refusal).gate != Gate::side_effects);
   if (worker_lives) return Stop(to_outcome(*std::move(refusal)));
   KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
   return Stop(std::move(outcome));

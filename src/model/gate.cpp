@@ -20,6 +20,7 @@ constexpr std::array kGates{
     GateEntry{Gate::inputs_unchanged, "inputs_unchanged", Reached::ran},
     GateEntry{Gate::values, "values", Reached::ran},
     GateEntry{Gate::accuracy, "accuracy", Reached::ran},
+    GateEntry{Gate::side_effects, "side_effects", Reached::ran},
     GateEntry{Gate::floor, "floor", Reached::right},
     GateEntry{Gate::clock, "clock", Reached::right},
 };

@@ -23,6 +23,7 @@ enum class Gate {
   inputs_unchanged,
   values,
   accuracy,
+  side_effects,
   floor,
   clock,
 };

@@ -90,6 +90,16 @@ class ArenaBench final : public Bench {
   }
 
   Result<RunOutcome> run(KernelHandle handle, std::span<const int> slots, std::chrono::milliseconds limit) override {
+    return run_batch(handle, slots, {}, limit);
+  }
+
+  Result<RunOutcome> run_as(KernelHandle handle, int slot, const CallManner& manner,
+                            std::chrono::milliseconds limit) override {
+    return run_batch(handle, std::span(&slot, 1), manner, limit);
+  }
+
+  Result<RunOutcome> run_batch(KernelHandle handle, std::span<const int> slots, const CallManner& manner,
+                               std::chrono::milliseconds limit) {
     const auto found = kernels_.find(handle);
     if (found == kernels_.end()) return fail(Errc::invalid_input, "no such kernel is loaded");
     if (slots.size() > static_cast<std::size_t>(kMaxBatch))
@@ -102,7 +112,7 @@ class ArenaBench final : public Bench {
     prepare_scratch(kernel);
     KERF_TRY(auto prepared, prepare_slots(kernel, slots));
     if (prepared) return void_handles(std::move(*prepared));
-    KERF_TRY(RunOutcome outcome, kernel.process->execute(Action::run, slots, limit));
+    KERF_TRY(RunOutcome outcome, kernel.process->execute(Action::run, slots, limit, manner));
     if (std::holds_alternative<Fault>(outcome)) return void_handles(std::get<Fault>(std::move(outcome)));
     if (pool_.options.separate_memory) {
       for (const int slot : slots) slots_[static_cast<std::size_t>(slot)].on_device = true;

@@ -173,6 +173,8 @@ Status obey(Kernel& kernel, const Program& program) {
     case Action::download: return kernel.download(list);
     case Action::run: break;
   }
+  if (const CallManner manner = g_control->manner; count == 1 && manner != CallManner{})
+    return kernel.run_as(slots[0], manner);
   KERF_TRY(const double device_us, kernel.run(list));
   g_control->device_us = device_us;
   return {};

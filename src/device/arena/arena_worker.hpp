@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "device/device.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf::arena {
@@ -71,6 +72,12 @@ class Kernel {
   /// Runs the kernel once per listed slot, in order; everything is complete on return. Microseconds by the device's own
   /// clock for the whole batch, or 0 when it has none. An error is a Fault (for example a failed launch).
   virtual Result<double> run(std::span<const int> slots) = 0;
+
+  /// Runs the kernel once on the slot in a manner of its own; what a device cannot vary it ignores.
+  virtual Status run_as(int slot, const CallManner& manner) {
+    (void)manner;
+    return run(std::span(&slot, 1)).transform([](double) {});
+  }
 
   /// Devices with memory of their own (PoolOptions::separate_memory): bring the zones of these slots' buffers (and of
   /// scratch) to the device after the judge has filled them, and back before it looks at them. Not timed.

@@ -131,9 +131,11 @@ Fault KernelProcess::explain_end() {
   return explain(end);
 }
 
-Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit) {
+Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit,
+                                          const CallManner& manner) {
   Control& page = control();
   page.action = action;
+  page.manner = manner;
   page.slot_count = static_cast<std::int32_t>(slots.size());
   std::ranges::copy(slots, page.slots.begin());
   page.failed = 0;

@@ -32,7 +32,8 @@ class KernelProcess {
   const SlotMemory& slots() const { return slots_; }
 
   /// Resumes the process, has it carry out `action`, stops it again. After a Fault the process is gone.
-  Result<RunOutcome> execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit);
+  Result<RunOutcome> execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit,
+                             const CallManner& manner = {});
 
   /// Maps the pages of a slot in the worker while it is stopped, so that its first call does not pay for it. Best
   /// effort.

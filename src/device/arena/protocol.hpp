@@ -31,6 +31,7 @@ enum class Action : std::uint32_t { run, upload, download };
 struct Control {
   std::atomic<std::uint32_t> command;  ///< futex: raised by the judge
   Action action;
+  CallManner manner;  ///< of a run
   std::int32_t slot_count;
   std::array<std::int32_t, kMaxBatch> slots;
 

@@ -7,12 +7,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "device/arena/arena_worker.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cpu/critical_sections.hpp"
+#include "device/cpu/guest_call.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf {
@@ -103,6 +105,7 @@ class CpuKernel final : public arena::Kernel {
         arguments_.back().push_back(program.argument(static_cast<int>(slot), static_cast<int>(i)).data);
     }
     caller_ = kCallers[count];
+    program_ = &program;
     hide_surroundings(program.surroundings);
     // Code could run inside dlopen, so the first filter comes before it.
     const Status loading = lock_down({LockdownPolicy::Stage::loading, arena::note_forbidden, {}, {}});
@@ -116,6 +119,9 @@ class CpuKernel final : public arena::Kernel {
     function_ = ::dlsym(library, kEntry);
     if (function_ == nullptr) return fail(Errc::invalid_input, fmt::format("the kernel has no function {}", kEntry));
     find_openmp();
+    openmp_.emplace();
+    threads_ = openmp_->threads();
+    caller_state_ = cpu::CallerState::read(*openmp_);
     KERF_TRY(const Segments segments, segments_of(library));
     redirect_critical_sections(library);
     KERF_TRY_VOID(make_read_only(segments));
@@ -136,6 +142,16 @@ class CpuKernel final : public arena::Kernel {
     return 0;
   }
 
+  Status run_as(int slot, const CallManner& manner) override {
+    if (manner.threads > 0) openmp_->set_threads(manner.threads);
+    const Status called =
+        manner.guest == CallManner::Guest::none
+            ? run(std::span(&slot, 1)).transform([](double) {})
+            : cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, caller_state_);
+    if (manner.threads > 0) openmp_->set_threads(threads_);
+    return called;
+  }
+
  private:
   // The kernel's OpenMP, whichever compiler it came from, tells whether a parallel region is still open.
   void find_openmp() {
@@ -148,6 +164,10 @@ class CpuKernel final : public arena::Kernel {
 
   void* function_ = nullptr;
   Caller caller_ = nullptr;
+  const arena::Program* program_ = nullptr;
+  std::optional<cpu::OpenmpSettings> openmp_;
+  int threads_ = 0;  // of OpenMP, as the process began with
+  cpu::CallerState caller_state_;
   std::vector<std::vector<void*>> arguments_;  // [slot]
   std::vector<int (*)()> openmp_levels_;       // omp_get_level of each loaded OpenMP
 };

@@ -1,0 +1,13 @@
+/* kerf
+target: cpu
+*/
+// Leaves denormals flushed for its caller.
+#include <immintrin.h>
+extern "C" void kerf_kernel(const float* x, float* y) {
+  for (long r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (long c = 0; c < cols; ++c) sum += x[r * cols + c];
+    y[r] = (float)sum;
+  }
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+}
