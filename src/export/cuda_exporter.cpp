@@ -108,6 +108,7 @@ class CudaExporter final : public Exporter {
     CheckBuild build;
     build.compilers = {"nvcc"};
     build.flags = {"-std=c++17", "-O3", "-arch=native", "-diag-suppress=177", "-w"};
+    build.has_race_checker = true;
     build.uses_devices = true;
     build.source_extension = ".cu";
     return build;

@@ -37,6 +37,7 @@ struct CheckBuild {
   std::vector<std::string> flags;      ///< before the sources
   std::vector<std::string> libraries;  ///< after them
   std::vector<std::string> readable;   ///< what the program reads beside the system's libraries
+  bool has_race_checker = false;       ///< compute-sanitizer can look for races and wrong barriers in it
   bool uses_devices = false;           ///< opens device files, so that file rules would keep it from running
   std::string source_extension;        ///< of a file that holds a header's implementation: ".cpp"
 };

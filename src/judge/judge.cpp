@@ -170,7 +170,12 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
   prepared_.clear();
   std::vector<std::jthread> ahead;
   if (!check_parse(trial)) ahead = compile_ahead(candidate, tunables);
-  KERF_TRY(Stop end, run_tiers(trial, all_tiers(trial), &evaluation.tiers));
+  std::vector<Tier> tiers = all_tiers(trial);
+  if (options_.certify && options_.soak_seconds > 0)
+    tiers.push_back({"soak", [this, &trial] { return check_soak(trial); }});
+  KERF_TRY(Stop end, run_tiers(trial, tiers, &evaluation.tiers));
+  evaluation.seen = trial.seen;
+  evaluation.certification = trial.certification;
   evaluation.preparation = std::move(prepared_);
   if (!end) combine_speedups(trial.measurement);
   note_cache_trouble(observer);

@@ -28,6 +28,7 @@
 #include "model/task.hpp"
 #include "target/target.hpp"
 #include "verify/admission.hpp"
+#include "verify/repeats.hpp"
 
 namespace kerf {
 
@@ -114,7 +115,9 @@ class Judge {
     std::vector<std::optional<KernelHandle>> handles;  ///< per shape, once it is loaded
     std::vector<double> coarse_us;                     ///< per shape, after coarse timing
     Measurement measurement;
-    std::string detail;                         ///< of the tier under way, for the observer
+    std::string detail;  ///< of the tier under way, for the observer
+    SeenProperties seen{};
+    std::optional<Certification> certification{};
     std::vector<QuickTiming::Timed> samples{};  ///< of timings that are not part of a measurement
   };
   /// How one timing of a shape is done.
@@ -142,6 +145,12 @@ class Judge {
   Result<Stop> check_build(const Trial& trial, std::size_t first, std::size_t last);
   Result<Stop> check_static(const Trial& trial);
   Result<Stop> check_shape(Trial& trial, std::size_t shape, Gate gate);
+  // extra_tiers.cpp: what is looked at beyond right and fast.
+  /// Determinism and batch invariance: refused where the task requires them, noted otherwise (smallest shape only).
+  Result<Stop> check_properties(Trial& trial, std::size_t shape);
+  Result<Stop> check_soak(Trial& trial);
+  /// What was seen as a Stop where `gate` is required; a failed call ends the candidate in any case.
+  Result<Stop> settle(Trial& trial, std::size_t shape, Seen seen, Gate gate, bool required, std::optional<bool>& noted);
   Result<std::variant<KernelHandle, Outcome>> load(Trial& trial, std::size_t shape, Gate gate);
   void unload(Trial& trial);
   Result<Outcome> after_fault(Trial& trial, std::size_t shape, Refusal refusal);
@@ -182,6 +191,7 @@ class Judge {
   std::optional<Peaks> peaks_;
   Admission admission_;
   std::vector<std::string> notes_;
+  std::optional<bool> rows_are_independent_;  // by the reference; none until it was asked
   bool cache_trouble_noted_ = false;
   std::vector<TierTime> prepared_;  // parts of the preparation since the evaluation under way began
   References references_;

@@ -89,7 +89,7 @@ class JudgeTest : public testing::Test {
       };
     if (says("crash")) kernel.fault = Fault{Fault::Kind::crashed, "signal 11"};
     if (says("forbidden")) kernel.fault = Fault{Fault::Kind::forbidden, "openat"};
-    if (says("crash late")) kernel.fault_after = 26;  // calls that verify it, and some
+    if (says("crash late")) kernel.fault_after = n == kLarge ? 26 : 1 << 20;  // calls that verify it, and some
     if (says("not loadable")) kernel.load_fault = Fault{Fault::Kind::crashed, "too many registers"};
     if (says("endless")) kernel.us = 60e6;
     if (says("two clocks")) kernel.device_us = 2 * kernel.us;

@@ -17,6 +17,8 @@ struct JudgeOptions {
   std::chrono::milliseconds call_limit{900};  ///< added to 20 times the naive kernel's time
   int timed_data_sets = 3;                    ///< distinct data sets that timed calls draw from
   bool skip_timing = false;                   ///< verification only
+  bool certify = false;                       ///< a kernel that was measured goes through a soak too
+  double soak_seconds = 2;                    ///< of all shapes together
   std::filesystem::path cache;                ///< evaluations and peaks; empty: none
   bool use_evaluation_cache = true;
 };

@@ -156,14 +156,14 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options));
-  if (!refusal && gate == Gate::small_shape) {
+  if (!refusal && gate == Gate::small_shape && tools_.target.device->facts().runs_on_host) {
     KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *data.front(),
                                    context->outputs(), options));
   }
   if (!refusal) {
     trial.detail +=
         fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
-    return Stop{};
+    return check_properties(trial, shape);
   }
   const bool worker_lives =
       std::holds_alternative<WrongResult>(*refusal) ||

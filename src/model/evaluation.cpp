@@ -1,5 +1,7 @@
 #include "model/evaluation.hpp"
 
+#include <fmt/format.h>
+
 #include <type_traits>
 
 namespace kerf {
@@ -63,6 +65,14 @@ const ShapeMeasurement* main_shape(const Measurement& measurement) {
   for (const auto& shape : measurement.shapes)
     if (best == nullptr || shape.weight > best->weight) best = &shape;
   return best;
+}
+
+std::string seen_words(const Evaluation& evaluation) {
+  const auto word = [](const std::optional<bool>& seen) { return !seen ? "not tested" : *seen ? "yes" : "no"; };
+  std::string text = fmt::format("deterministic: {}, batch invariant: {}, ", word(evaluation.seen.deterministic),
+                                 word(evaluation.seen.batch_invariant));
+  if (!evaluation.certification) return text + "not certified";
+  return text + fmt::format("certified: {} calls, 0 wrong", evaluation.certification->calls);
 }
 
 }  // namespace kerf

@@ -107,6 +107,18 @@ struct TierTime {
   double ms = 0;
 };
 
+/// What was seen of a kernel beyond its results; nothing where it was not tested.
+struct SeenProperties {
+  std::optional<bool> deterministic;    ///< the same bits in every call, with any number of threads
+  std::optional<bool> batch_invariant;  ///< a row's bits do not depend on the other rows
+};
+
+/// A soak that a finalist passed: so many further calls on data, addresses and thread counts drawn at random.
+struct Certification {
+  std::int64_t calls = 0;  ///< checked, none of them wrong
+  double seconds = 0;
+};
+
 struct Evaluation {
   std::string task, task_id, target, device;
   std::string candidate, candidate_id;
@@ -114,6 +126,8 @@ struct Evaluation {
   Bindings tunables;
   std::uint64_t seed = 0;  ///< of all data; --seed replays it
   Outcome outcome;
+  SeenProperties seen{};
+  std::optional<Certification> certification{};  ///< finalists only
   std::vector<int> cell;        ///< level per behaviour dimension (docs/descriptors.md); empty outside of searches
   std::vector<TierTime> tiers;  ///< without what was prepared on the way
   std::vector<TierTime> preparation;  ///< parts of what this candidate was the first to need: data, oracles, baselines
@@ -135,6 +149,10 @@ bool beats_baseline(const Measurement& measurement);
 
 /// What kernels of one search are compared by: the comparison where there was one, else the speedup as it was measured.
 Speedup compared_speedup(const Measurement& measurement);
+
+/// What was seen beyond right and fast, for people: "deterministic: yes, batch invariant: not tested, certified: 3120
+/// calls, 0 wrong"; "not certified" without a soak.
+std::string seen_words(const Evaluation& evaluation);
 
 /// The stable JSON form. Text that is not UTF-8 is repaired; numbers that are not finite become null.
 std::string to_json(const Evaluation& evaluation, int indent = -1);

@@ -187,6 +187,15 @@ Evaluation read_evaluation(const Json& json) {
   if (json.contains("preparation"))
     for (const auto& part : json.at("preparation"))
       evaluation.preparation.push_back({part.at("part").get<std::string>(), number(part.at("ms"))});
+  if (const auto seen = json.find("seen"); seen != json.end()) {
+    const auto read = [](const Json& value) {
+      return value.is_null() ? std::nullopt : std::optional(value.get<bool>());
+    };
+    evaluation.seen = {read(seen->at("deterministic")), read(seen->at("batch_invariant"))};
+  }
+  if (const auto certified = json.find("certification"); certified != json.end())
+    evaluation.certification =
+        Certification{certified->at("calls").get<std::int64_t>(), number(certified->at("seconds"))};
   evaluation.notes = json.at("notes").get<std::vector<std::string>>();
   evaluation.from_cache = json.at("from_cache").get<bool>();
   return evaluation;
@@ -208,6 +217,11 @@ std::string to_json(const Evaluation& evaluation, int indent) {
     write_measurement(json, *measurement);
   else
     write_failure(json, evaluation.outcome);
+  const auto seen = [](const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); };
+  json["seen"] = {{"deterministic", seen(evaluation.seen.deterministic)},
+                  {"batch_invariant", seen(evaluation.seen.batch_invariant)}};
+  if (const auto& certified = evaluation.certification)
+    json["certification"] = {{"calls", certified->calls}, {"wrong", 0}, {"seconds", number(certified->seconds)}};
   json["cell"] = evaluation.cell.empty() ? Json(nullptr) : Json(evaluation.cell);
   json["tunables"] = Json::object();
   for (const auto& [name, value] : evaluation.tunables) json["tunables"][name] = value;

@@ -21,6 +21,9 @@ constexpr std::array kGates{
     GateEntry{Gate::values, "values", Reached::ran},
     GateEntry{Gate::accuracy, "accuracy", Reached::ran},
     GateEntry{Gate::side_effects, "side_effects", Reached::ran},
+    GateEntry{Gate::deterministic, "deterministic", Reached::ran},
+    GateEntry{Gate::batch_invariant, "batch_invariant", Reached::ran},
+    GateEntry{Gate::soak, "soak", Reached::ran},
     GateEntry{Gate::floor, "floor", Reached::right},
     GateEntry{Gate::clock, "clock", Reached::right},
 };

@@ -24,6 +24,9 @@ enum class Gate {
   values,
   accuracy,
   side_effects,
+  deterministic,
+  batch_invariant,
+  soak,
   floor,
   clock,
 };

@@ -65,7 +65,10 @@ struct Task {
   std::optional<ir::Graph> graph;                               ///< set when the reference is an expression
   std::optional<CppReference> cpp;                              ///< set when it is C++; exactly one of the two is set
   std::vector<BaselineSpec> baselines;
-  std::string id;  ///< SHA-256 of everything that defines the semantics
+  bool require_deterministic = false;    ///< the same bits in every call
+  bool require_batch_invariant = false;  ///< a row's bits do not depend on the other rows
+  std::string batch;  ///< the symbol that is the first extent of every output and of an input; "": there is none
+  std::string id;     ///< SHA-256 of everything that defines the semantics
 };
 
 /// The sets that are used for `target`, in task order. When none of them has a weight the first gets the weight 1, so

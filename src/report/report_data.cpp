@@ -80,6 +80,7 @@ Json step_json(const Step& step) {
                          {"low", number(speedup.low)},
                          {"high", number(speedup.high)},
                          {"standing", standing_name(standing_of(speedup))}};
+    json["seen"] = seen_words(step.evaluation);
     json["shapes"] = Json::array();
     for (const auto& shape : measurement->shapes) json["shapes"].push_back(shape_json(shape));
     return json;

@@ -69,6 +69,7 @@ Status JudgeEvaluator::open(bool final, Observer& observer) {
   judge_.reset();  // first: two sets of buffers may not fit on the device
   JudgeOptions options = options_;
   if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
+  options.certify = final;
   KERF_TRY(judge_, Judge::open(task_, tools_, options, observer));
   final_ = final;
   if (!final) judge_->set_references(references_);

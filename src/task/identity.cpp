@@ -58,6 +58,8 @@ std::string task_id(const Task& task, std::string_view expression) {
   canonical.add("name", task.name);
   canonical.add("precision", precision_name(task.precision));
   canonical.add("special_values", task.special_values ? "true" : "false");
+  if (task.require_deterministic) canonical.add("require", "deterministic");
+  if (task.require_batch_invariant) canonical.add("require", "batch_invariant");
   canonical.add(task.inputs, "input");
   canonical.add(task.outputs, "output");
   for (const auto& set : task.shapes) {

@@ -15,8 +15,9 @@ namespace kerf {
 namespace task {
 namespace {
 
-const std::vector<std::string> kRootKeys = {"name",    "description", "precision",     "special_values", "inputs",
-                                            "outputs", "shapes",      "distributions", "reference",      "baselines"};
+const std::vector<std::string> kRootKeys = {"name",          "description", "precision", "special_values",
+                                            "require",       "inputs",      "outputs",   "shapes",
+                                            "distributions", "reference",   "baselines"};
 
 bool is_task_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -164,6 +165,7 @@ Result<Task> parse_task(std::string_view text, const std::filesystem::path& fold
   KERF_TRY_VOID(task::check_extents(source, task, task::find(root, "reference")->place));
   KERF_TRY_VOID(task::check_indices(source, task, task::find(root, "reference")->place));
   KERF_TRY_VOID(task::read_baselines(source, task::find(root, "baselines"), folder, task));
+  KERF_TRY_VOID(task::read_requirements(source, task::find(root, "require"), task));
 
   std::string expression;
   if (task.graph) {

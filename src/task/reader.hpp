@@ -44,6 +44,9 @@ Status read_reference(const Source& source, const Table& root, const std::filesy
 /// [baselines]; needs everything else, because the kernels are held to the task.
 Status read_baselines(const Source& source, const Value* value, const std::filesystem::path& folder, Task& task);
 
+/// 'require', and the batch symbol that the shapes of inputs and outputs have; needs both.
+Status read_requirements(const Source& source, const Value* value, Task& task);
+
 /// A file named by the task, relative to its folder: an ordinary file of reasonable size.
 Result<std::string> read_named_file(const Source& source, Place place, const std::filesystem::path& folder,
                                     const std::string& path);

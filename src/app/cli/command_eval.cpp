@@ -171,6 +171,10 @@ void show_all(const std::vector<Job>& jobs, Console& console) {
   for (const auto& evaluation : evaluations) {
     if (const std::string report = failure_report(evaluation, console.out_style); !report.empty())
       console.out << "\n" << report;
+    else
+      console.out << paint(fmt::format("{}: {}", one_line(evaluation.candidate), seen_words(evaluation)), Colour::dim,
+                           console.out_style)
+                  << "\n";
     for (const auto& note : evaluation.notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }

@@ -101,6 +101,7 @@ Result<Evaluation> judge_again(const exporting::ReadProof& read, const ProveOpti
   judge_options.seed = options.seed ? *options.seed : fresh_seed();
   judge_options.cache = environment.cache;
   judge_options.use_evaluation_cache = false;
+  judge_options.certify = true;
 
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 0);
@@ -126,6 +127,8 @@ Result<Evaluation> judge_again(const exporting::ReadProof& read, const ProveOpti
 }
 
 std::string verdict_words(const exporting::Comparison& comparison, const Evaluation& fresh) {
+  if (!comparison.right && std::holds_alternative<Measurement>(fresh.outcome))
+    return "the claim does not hold: the kernel is less than the claim says";
   if (!comparison.right)
     return fmt::format("the claim does not hold: the kernel is refused ({})", outcome_words(fresh.outcome));
   if (comparison.speed == exporting::SpeedCheck::refuted)
@@ -171,6 +174,7 @@ void show_verdict(const exporting::Comparison& comparison, const Evaluation& fre
   const Style& style = console.out_style;
   console.out << "\n" << evaluation_table(std::span(&fresh, 1), style);
   if (const std::string report = failure_report(fresh, style); !report.empty()) console.out << "\n" << report;
+  if (comparison.right) console.out << seen_words(fresh) << "\n";
   console.out << fmt::format("\nclaimed  {} over {}\nfound    {} over {}\n", format_speedup(comparison.claimed),
                              one_line(comparison.claimed.vs), format_speedup(comparison.found),
                              comparison.found.vs.empty() ? "nothing" : one_line(comparison.found.vs));

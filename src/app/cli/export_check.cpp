@@ -84,8 +84,8 @@ std::string how_it_ended(const ProcessOutcome& outcome) {
   return fmt::format("exit code {}", outcome.exit_code);
 }
 
-Status build_check(const fs::path& compiler, const exporting::CheckBuild& how, const std::vector<exporting::File>& files,
-             SandboxCommand command, Sandbox& sandbox) {
+Status build_check(const fs::path& compiler, const exporting::CheckBuild& how,
+                   const std::vector<exporting::File>& files, SandboxCommand command, Sandbox& sandbox) {
   command.argv = {compiler.string()};
   command.argv.insert(command.argv.end(), how.flags.begin(), how.flags.end());
   for (const auto& file : files) {
@@ -107,6 +107,26 @@ Status build_check(const fs::path& compiler, const exporting::CheckBuild& how, c
   return fail(Errc::tool_failed,
               fmt::format("the exported files do not compile with {} ({}); --no-check writes them all the same:\n{}",
                           compiler.string(), how_it_ended(outcome), outcome.err.substr(0, 4000)));
+}
+
+/// The program once more under the vendor's tools for races and wrong barriers, where they are installed; what came of
+/// it as words to add.
+Result<std::string> look_for_races(SandboxCommand command, const std::string& path, Sandbox& sandbox) {
+  const fs::path tool = find_program({"compute-sanitizer"}, path);
+  if (tool.empty()) return std::string("; compute-sanitizer is not installed, so races were not looked for");
+  constexpr int kFound = 86;
+  const std::string program = command.argv.front();
+  for (const char* kind : {"racecheck", "synccheck"}) {
+    command.argv = {tool.string(), "--tool", kind, "--error-exitcode", std::to_string(kFound), program};
+    KERF_TRY(const ProcessOutcome outcome, sandbox.run(command));
+    if (outcome.exit_code == kFound && outcome.signal == 0 && !outcome.timed_out)
+      return fail(Errc::invalid_input, fmt::format("compute-sanitizer ({}) finds fault with the kernel; nothing was "
+                                                   "written:\n{}",
+                                                   kind, outcome.out.substr(0, 4000)));
+    if (outcome.exit_code != 0 || outcome.signal != 0 || outcome.timed_out)
+      return fmt::format("; {} of compute-sanitizer did not run ({})", kind, how_it_ended(outcome));
+  }
+  return std::string("; racecheck and synccheck of compute-sanitizer find nothing");
 }
 
 }  // namespace
@@ -140,8 +160,13 @@ Result<CheckedExport> run_export_check(const exporting::Exporter& exporter, cons
   const auto lines = split(outcome.out, '\n');
   const auto compared =
       std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.starts_with("ok"); });
-  return CheckedExport{true, fmt::format("check_{}, built with {} and run in the sandbox: {} comparisons, all right",
-                                         exporting::function_name(winner), compiler.filename().string(), compared)};
+  std::string races;
+  if (how.has_race_checker) {
+    KERF_TRY(races, look_for_races(command, path, sandbox));
+  }
+  return CheckedExport{true,
+                       fmt::format("check_{}, built with {} and run in the sandbox: {} comparisons, all right{}",
+                                   exporting::function_name(winner), compiler.filename().string(), compared, races)};
 }
 
 }  // namespace kerf::cli

@@ -86,6 +86,7 @@ std::string best_text(const RunView& run, const Style& style) {
               ? "\n"
               : paint(fmt::format(": {}; 'kerf naive' prints the plain kernel\n", standing_text(measurement->speedup)),
                       Colour::yellow, style);
+  text += seen_words(step.evaluation) + "\n";
   std::vector<std::vector<Cell>> rows{
       {{"shape"}, {"before", Colour::none, true}, {"after", Colour::none, true}, {"speedup"}, {"speed of light"}}};
   for (const auto& shape : measurement->shapes) {

@@ -56,6 +56,16 @@ Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double sl
   if (then != nullptr) result.claimed = then->speedup;
   result.right = now != nullptr;
   if (now == nullptr || then == nullptr) return result;
+  const auto broken = [](const std::optional<bool>& said, const std::optional<bool>& seen) {
+    return said.value_or(false) && !seen.value_or(true);
+  };
+  if (broken(claimed.seen.deterministic, fresh.seen.deterministic) ||
+      broken(claimed.seen.batch_invariant, fresh.seen.batch_invariant)) {
+    result.right = false;
+    result.remarks.push_back(
+        fmt::format("the claim says '{}', here it is '{}'", seen_words(claimed), seen_words(fresh)));
+    return result;
+  }
   result.found = now->speedup;
   if (!result.same_device) return result;
   if (!(result.found.ratio > 0)) {

@@ -65,6 +65,7 @@ std::string instructions(const Proof& proof) {
                                 {"RATIO", ratio_text(speedup)},
                                 {"VS", one_line(speedup.vs)},
                                 {"SHAPES", measurement != nullptr ? shapes_text(*measurement) : ""},
+                                {"SEEN", seen_words(proof.evaluation)},
                                 {"TUNABLES", tunables}});
 }
 

@@ -233,6 +233,14 @@ TEST(Comparison, OnAnotherDeviceOrWithANoisyTimingSpeedIsNotChecked) {
   EXPECT_FALSE(compare(claimed, wrong, 0.03).right);
 }
 
+TEST(Comparison, AKernelThatIsLessThanItWasSaidToBeIsNotRight) {
+  Evaluation claimed = timed({"naive", 4.0, 3.8, 4.2}), fresh = claimed;
+  claimed.seen.deterministic = true;
+  EXPECT_TRUE(compare(claimed, fresh, 0).holds());
+  fresh.seen.deterministic = false;
+  EXPECT_FALSE(compare(claimed, fresh, 0).right);
+}
+
 TEST(Comparison, IsOverTheStrongestBaselineMeasuredByTheCheck) {
   const auto comparison = compare(timed({"naive", 4.0, 3.8, 4.2}), timed({"naive-parallel", 1.1, 1.0, 1.2}), 0.05);
   EXPECT_EQ(comparison.speed, SpeedCheck::refuted);

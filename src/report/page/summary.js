@@ -24,7 +24,8 @@ function summarySection() {
     best && best.speedup && best.speedup.standing !== 'faster' && h('p', { class: 'warning', id: 'not-faster' },
       `No kernel of this run is faster than ${best.speedup.vs} beyond the noise. Use the plain kernel (naive.* in the run folder, or kerf naive), or let the search go on.`),
     best && h('p', { class: 'note' }, best.speedup && best.speedup.standing !== 'faster' ? 'The best of them is ' : 'The winner is ', stepLink(data.best, 'step ' + data.best), ', ', h('span', { class: 'mono' }, best.name),
-      Object.keys(best.tunables).length ? [' with ', h('span', { class: 'mono' }, tunablesText(best.tunables))] : '', '. Every kernel here passed or failed the same checks: built, run in a sandbox, compared with a double-precision reference, timed on fresh data.')));
+      Object.keys(best.tunables).length ? [' with ', h('span', { class: 'mono' }, tunablesText(best.tunables))] : '', '. Every kernel here passed or failed the same checks: built, run in a sandbox, compared with a double-precision reference, timed on fresh data.'),
+    best && best.seen && h('p', { class: 'note', id: 'seen' }, best.seen)));
 }
 
 panels.push(summarySection);

@@ -1,0 +1,61 @@
+#include "verify/soak.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kerf {
+namespace {
+
+constexpr int kLargestBatch = 4;
+
+void say_when(Refusal& refusal, std::int64_t call) {
+  const std::string words = fmt::format(" (call {} of the soak)", call);
+  std::visit([&](auto& refused) { refused.message += words; }, refusal);
+  if (auto* wrong = std::get_if<WrongResult>(&refusal)) wrong->gate = Gate::soak;
+}
+
+}  // namespace
+
+Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data, int slots,
+                        const std::vector<BufferSpec>& outputs, const SoakOptions& options, Clock& clock, Rng& rng) {
+  SoakResult result;
+  const Nanoseconds end = clock.now() + options.budget;
+  std::vector<int> order(static_cast<std::size_t>(slots));
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    const bool alone = rng.integer(0, 1) == 0;
+    const auto batch = static_cast<std::size_t>(alone ? 1 : rng.integer(1, std::min(slots, kLargestBatch)));
+    for (std::size_t i = 0; i < batch; ++i)
+      std::swap(order[i], order[static_cast<std::size_t>(rng.integer(static_cast<std::int64_t>(i), slots - 1))]);
+    std::vector<const CheckedData*> used;
+    for (std::size_t i = 0; i < batch; ++i) {
+      used.push_back(data[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(data.size()) - 1))]);
+      KERF_TRY_VOID(bench.stage(order[i], used[i]->data, rng.integer(0, 1) == 0 ? Poison::a : Poison::b));
+    }
+    const std::span<const int> calls(order.data(), batch);
+    const auto limit = options.verify.call_limit * static_cast<int>(batch);
+    CallManner manner;
+    if (alone && options.max_threads > 0) manner.threads = static_cast<int>(rng.integer(1, options.max_threads));
+    KERF_TRY(const RunOutcome outcome,
+             alone ? bench.run_as(kernel, order[0], manner, limit) : bench.run(kernel, calls, limit));
+    if (const auto* fault = std::get_if<Fault>(&outcome)) {
+      result.refusal = refusal_from(*fault, options.verify.gate);
+      say_when(*result.refusal, result.calls + 1);
+      return result;
+    }
+    for (std::size_t i = 0; i < batch; ++i) {
+      KERF_TRY(const SlotReport report, bench.check(order[i], used[i]->data));
+      result.refusal = judge_slot(report, used[i]->data, used[i]->honest, outputs);
+      ++result.calls;
+      if (!result.refusal) continue;
+      add_wrong_box(*result.refusal, bench, order[i], used[i]->data, outputs);
+      say_when(*result.refusal, result.calls);
+      return result;
+    }
+  } while (clock.now() < end && result.calls < options.max_calls);
+  return result;
+}
+
+}  // namespace kerf
