@@ -54,10 +54,10 @@ Result<Judge::Stop> Judge::check_properties(Trial& trial, std::size_t shape) {
   const std::size_t others =
       task_.require_batch_invariant ? (smallest ? data.size() - 1 : std::min<std::size_t>(2, data.size() - 1)) : 1;
   for (std::size_t pass = 0; pass < 2 * others; ++pass) {
-    const auto rows = with_other_rows(task_, shapes_[shape], data[0]->data, data[1 + pass / 2]->data, pass % 2 == 0);
+    const auto rows = with_other_rows(task_, shapes_[shape], *data[0], *data[1 + pass / 2], pass % 2 == 0);
     if (!rows) return Stop{};  // the data never was in the host's memory
     if (!rows_are_independent_) {
-      const Status independent = check_rows_are_independent(task_, shapes_[shape], *reference_, data[0]->data, *rows);
+      const Status independent = check_rows_are_independent(task_, shapes_[shape], *reference_, *data[0], *rows);
       if (!independent && task_.require_batch_invariant) return tl::unexpected<Error>(independent.error());
       rows_are_independent_ = independent.has_value();
     }

@@ -157,7 +157,7 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options));
   if (!refusal && gate == Gate::small_shape && tools_.target.device->facts().runs_on_host) {
-    KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *data.front(),
+    KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *context->checked().front(),
                                    context->outputs(), options));
   }
   if (!refusal) {

@@ -24,7 +24,7 @@ Refusal refusal_of(const Fault& fault, Guest guest, Gate gate) {
 
 }  // namespace
 
-Result<std::optional<Refusal>> verify_guest(Bench& bench, KernelHandle kernel, int slot, const CheckedData& checked,
+Result<std::optional<Refusal>> verify_guest(Bench& bench, KernelHandle kernel, int slot, const oracle::DataSet& checked,
                                             const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   constexpr double kLongCallUs = 20'000;  // not repeated: a leak would cost too much time to find
   Poison poison = Poison::a;
@@ -32,14 +32,14 @@ Result<std::optional<Refusal>> verify_guest(Bench& bench, KernelHandle kernel, i
   for (const Guest guest : {Guest::at_the_end, Guest::off_by_one, Guest::repeated}) {
     if (guest == Guest::repeated && us > kLongCallUs) break;
     poison = poison == Poison::a ? Poison::b : Poison::a;
-    KERF_TRY_VOID(bench.stage(slot, checked.data, poison));
+    KERF_TRY_VOID(bench.stage(slot, checked, poison));
     KERF_TRY(const RunOutcome outcome, bench.run_as(kernel, slot, {guest, 0}, options.call_limit * 2));
     if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_of(*fault, guest, options.gate);
     us = std::get<Timing>(outcome).host_us;
-    KERF_TRY(const SlotReport report, bench.check(slot, checked.data));
-    auto refusal = judge_slot(report, checked.data, checked.honest, outputs);
+    KERF_TRY(const SlotReport report, bench.check(slot, checked));
+    auto refusal = judge_slot(report, checked, outputs);
     if (!refusal) continue;
-    add_wrong_box(*refusal, bench, slot, checked.data, outputs);
+    add_wrong_box(*refusal, bench, slot, checked, outputs);
     if (auto* wrong = std::get_if<WrongResult>(&*refusal))
       wrong->message += std::string(" (called ") + manner_words(guest) + ")";
     return refusal;

@@ -13,7 +13,7 @@ class GuestGate : public testing::Test {
   GuestGate()
       : bench_(
             ProblemLayout{{{"x", DType::f32, {3}, BufferRole::input}, {"y", DType::f32, {3}, BufferRole::output}}, 1}) {
-    auto& data = checked_.data;
+    auto& data = checked_;
     data.inputs = {ir::make_tensor(DType::f32, {3})};
     data.expected = {ir::make_tensor(DType::f64, {3})};
     data.bound = {ir::make_tensor(DType::f64, {3})};
@@ -33,7 +33,7 @@ class GuestGate : public testing::Test {
   }
 
   FakeBench bench_;
-  CheckedData checked_;
+  oracle::DataSet checked_;
 };
 
 TEST_F(GuestGate, AGoodGuestPassesInEveryManner) {

@@ -54,21 +54,21 @@ bool is_batched(const ir::TensorType& tensor, const std::string& batch) {
 
 }  // namespace
 
-Result<Seen> compare_repeats(Bench& bench, KernelHandle kernel, const CheckedData& checked, int slots,
+Result<Seen> compare_repeats(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked, int slots,
                              std::span<const CallManner> manners, const std::vector<BufferSpec>& outputs,
                              const VerifyOptions& options) {
   Outputs first;
   for (std::size_t call = 0; call < manners.size(); ++call) {
     const int slot = static_cast<int>(call) % slots;
-    KERF_TRY(auto seen, outputs_of(bench, kernel, slot, checked.data, call % 2 == 0 ? Poison::a : Poison::b,
-                                   manners[call], outputs.size(), options));
+    KERF_TRY(auto seen, outputs_of(bench, kernel, slot, checked, call % 2 == 0 ? Poison::a : Poison::b, manners[call],
+                                   outputs.size(), options));
     if (auto* refusal = std::get_if<Refusal>(&seen)) return Seen(std::move(*refusal));
     auto& now = std::get<Outputs>(seen);
     if (call == 0) first = std::move(now);
     for (std::size_t i = 0; call > 0 && i < outputs.size(); ++i)
       if (now[i].bytes != first[i].bytes)
         return Seen(fmt::format("{} has other bits in call {} of {}{} on shape '{}'", outputs[i].name, call + 1,
-                                manners.size(), manner_text(manners[call]), checked.data.shape));
+                                manners.size(), manner_text(manners[call]), checked.shape));
   }
   return Seen(std::string());
 }
@@ -120,10 +120,10 @@ Status check_rows_are_independent(const Task& task, const ShapeSet& shape, const
   return {};
 }
 
-Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const CheckedData& checked, const OtherRows& rows,
+Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked, const OtherRows& rows,
                           const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   std::array<Outputs, 2> seen;
-  const std::array<const oracle::DataSet*, 2> data{&checked.data, &rows.data};
+  const std::array<const oracle::DataSet*, 2> data{&checked, &rows.data};
   for (std::size_t i = 0; i < data.size(); ++i) {
     KERF_TRY(auto outcome, outputs_of(bench, kernel, 0, *data[i], Poison::a, {}, outputs.size(), options));
     if (auto* refusal = std::get_if<Refusal>(&outcome)) return Seen(std::move(*refusal));
@@ -132,7 +132,7 @@ Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const CheckedData& 
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (const auto row = first_difference(seen[0][i], seen[1][i], rows.kept))
       return Seen(fmt::format("row {} of {} has other bits when other rows of the batch change, on shape '{}'", *row,
-                              outputs[i].name, checked.data.shape));
+                              outputs[i].name, checked.shape));
   return Seen(std::string());
 }
 

@@ -19,7 +19,7 @@ using Seen = std::variant<std::string, Refusal>;
 
 /// Calls the kernel on the same data in every one of `manners`, on changing slots and patterns, and compares the bits
 /// of all outputs with those of the first call.
-Result<Seen> compare_repeats(Bench& bench, KernelHandle kernel, const CheckedData& checked, int slots,
+Result<Seen> compare_repeats(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked, int slots,
                              std::span<const CallManner> manners, const std::vector<BufferSpec>& outputs,
                              const VerifyOptions& options);
 
@@ -42,7 +42,7 @@ Status check_rows_are_independent(const Task& task, const ShapeSet& shape, const
                                   const oracle::DataSet& data, const OtherRows& rows);
 
 /// Runs the kernel on the data and on the rows beside others, and compares the bits of the rows that were kept.
-Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const CheckedData& checked, const OtherRows& rows,
+Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked, const OtherRows& rows,
                           const std::vector<BufferSpec>& outputs, const VerifyOptions& options);
 
 }  // namespace kerf

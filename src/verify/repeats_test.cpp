@@ -22,8 +22,8 @@ class RepeatsTest : public testing::Test {
  protected:
   RepeatsTest() : task_(task_of("y = x * w")), reference_(oracle::make_graph_reference(task_).value()) {
     for (auto* data : {&checked_, &other_})
-      data->data =
-          oracle::make_data(task_, *reference_, task_.shapes[0], oracle::Family::normal, data == &other_ ? 8 : 7)
+      *data =
+          oracle::make_data(task_, *reference_, task_.shapes[0], {oracle::Family::normal, data == &other_ ? 8U : 7U})
               .value();
     bench_ = std::make_unique<FakeBench>(ProblemLayout{{{"x", DType::f32, {4, 3}, BufferRole::input},
                                                         {"w", DType::f32, {3}, BufferRole::input},
@@ -40,13 +40,13 @@ class RepeatsTest : public testing::Test {
   }
   std::string rows(std::function<void(FakeBuffers&)> body, bool keep_even = true) {
     bench_->kernels = {{std::move(body), 1, std::nullopt}};
-    const auto made = with_other_rows(task_, task_.shapes[0], checked_.data, other_.data, keep_even).value();
+    const auto made = with_other_rows(task_, task_.shapes[0], checked_, other_, keep_even).value();
     return std::get<std::string>(compare_rows(*bench_, 0, checked_, made, outputs_, {}).value());
   }
 
   Task task_;
   std::unique_ptr<oracle::Reference> reference_;
-  CheckedData checked_, other_;
+  oracle::DataSet checked_, other_;
   std::unique_ptr<FakeBench> bench_;
   std::vector<BufferSpec> outputs_{{"y", DType::f32, {4, 3}, BufferRole::output}};
 };
@@ -77,13 +77,13 @@ TEST_F(RepeatsTest, ThreadCountsAreTriedOnTheHostsCores) {
 }
 
 TEST_F(RepeatsTest, OtherRowsReplaceEverySecondRowOfBatchedInputsOnly) {
-  const auto made = with_other_rows(task_, task_.shapes[0], checked_.data, other_.data, true).value();
+  const auto made = with_other_rows(task_, task_.shapes[0], checked_, other_, true).value();
   EXPECT_EQ(made.kept, (std::vector<bool>{true, false, true, false}));
   const auto* x = made.data.inputs[0].as<float>();
-  EXPECT_EQ(x[0], checked_.data.inputs[0].as<float>()[0]);
-  EXPECT_EQ(x[3], other_.data.inputs[0].as<float>()[3]);
-  EXPECT_EQ(made.data.inputs[1].bytes, checked_.data.inputs[1].bytes);
-  EXPECT_NE(made.data.id, checked_.data.id);
+  EXPECT_EQ(x[0], checked_.inputs[0].as<float>()[0]);
+  EXPECT_EQ(x[3], other_.inputs[0].as<float>()[3]);
+  EXPECT_EQ(made.data.inputs[1].bytes, checked_.inputs[1].bytes);
+  EXPECT_NE(made.data.id, checked_.id);
 }
 
 TEST_F(RepeatsTest, RowsThatLookAtTheirNeighboursAreSeen) {
@@ -100,12 +100,12 @@ TEST_F(RepeatsTest, RowsThatLookAtTheirNeighboursAreSeen) {
 }
 
 TEST_F(RepeatsTest, ATaskWhoseRowsDependOnEachOtherIsNamed) {
-  const auto made = with_other_rows(task_, task_.shapes[0], checked_.data, other_.data, true).value();
-  EXPECT_TRUE(check_rows_are_independent(task_, task_.shapes[0], *reference_, checked_.data, made));
+  const auto made = with_other_rows(task_, task_.shapes[0], checked_, other_, true).value();
+  EXPECT_TRUE(check_rows_are_independent(task_, task_.shapes[0], *reference_, checked_, made));
   const Task sums = task_of("y = cumsum(x, axis=0) * w");
   const auto reference = oracle::make_graph_reference(sums).value();
   const auto data = oracle::make_data(sums, *reference, sums.shapes[0], oracle::Family::normal, 7).value();
-  const auto rows = with_other_rows(sums, sums.shapes[0], data, other_.data, true).value();
+  const auto rows = with_other_rows(sums, sums.shapes[0], data, other_, true).value();
   const Status refused = check_rows_are_independent(sums, sums.shapes[0], *reference, data, rows);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("depends on other rows of the batch 'rows'"), std::string::npos);

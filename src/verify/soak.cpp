@@ -18,7 +18,7 @@ void say_when(Refusal& refusal, std::int64_t call) {
 
 }  // namespace
 
-Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data, int slots,
+Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<const oracle::DataSet*>& data, int slots,
                         const std::vector<BufferSpec>& outputs, const SoakOptions& options, Clock& clock, Rng& rng) {
   SoakResult result;
   const Nanoseconds end = clock.now() + options.budget;
@@ -29,10 +29,10 @@ Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<con
     const auto batch = static_cast<std::size_t>(alone ? 1 : rng.integer(1, std::min(slots, kLargestBatch)));
     for (std::size_t i = 0; i < batch; ++i)
       std::swap(order[i], order[static_cast<std::size_t>(rng.integer(static_cast<std::int64_t>(i), slots - 1))]);
-    std::vector<const CheckedData*> used;
+    std::vector<const oracle::DataSet*> used;
     for (std::size_t i = 0; i < batch; ++i) {
       used.push_back(data[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(data.size()) - 1))]);
-      KERF_TRY_VOID(bench.stage(order[i], used[i]->data, rng.integer(0, 1) == 0 ? Poison::a : Poison::b));
+      KERF_TRY_VOID(bench.stage(order[i], *used[i], rng.integer(0, 1) == 0 ? Poison::a : Poison::b));
     }
     const std::span<const int> calls(order.data(), batch);
     const auto limit = options.verify.call_limit * static_cast<int>(batch);
@@ -46,11 +46,11 @@ Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<con
       return result;
     }
     for (std::size_t i = 0; i < batch; ++i) {
-      KERF_TRY(const SlotReport report, bench.check(order[i], used[i]->data));
-      result.refusal = judge_slot(report, used[i]->data, used[i]->honest, outputs);
+      KERF_TRY(const SlotReport report, bench.check(order[i], *used[i]));
+      result.refusal = judge_slot(report, *used[i], outputs);
       ++result.calls;
       if (!result.refusal) continue;
-      add_wrong_box(*result.refusal, bench, order[i], used[i]->data, outputs);
+      add_wrong_box(*result.refusal, bench, order[i], *used[i], outputs);
       say_when(*result.refusal, result.calls);
       return result;
     }

@@ -26,7 +26,7 @@ struct SoakResult {
 
 /// Calls the kernel on data, slots, patterns and thread counts drawn at random, alone and in batches, and checks every
 /// slot. At least one call is made.
-Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<const CheckedData*>& data, int slots,
+Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<const oracle::DataSet*>& data, int slots,
                         const std::vector<BufferSpec>& outputs, const SoakOptions& options, Clock& clock, Rng& rng);
 
 }  // namespace kerf

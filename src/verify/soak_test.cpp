@@ -18,7 +18,7 @@ class SoakTest : public testing::Test {
             ProblemLayout{{{"x", DType::f32, {3}, BufferRole::input}, {"y", DType::f32, {3}, BufferRole::output}}, 4},
             {}, &clock_) {
     for (int k = 0; k < 3; ++k) {
-      auto& data = checked_[k].data;
+      auto& data = checked_[k];
       data.inputs = {ir::make_tensor(DType::f32, {3})};
       data.expected = {ir::make_tensor(DType::f64, {3})};
       data.bound = {ir::make_tensor(DType::f64, {3})};
@@ -42,7 +42,7 @@ class SoakTest : public testing::Test {
 
   FakeClock clock_;
   FakeBench bench_;
-  std::array<CheckedData, 3> checked_;
+  std::array<oracle::DataSet, 3> checked_;
 };
 
 TEST_F(SoakTest, CallsUntilTheBudgetOrTheCountIsUsedUp) {
