@@ -18,7 +18,7 @@ using Axes = std::vector<std::string>;
 constexpr double kWorthIt = 1 << 20;  // multiply-adds; below, one work item per element is as fast
 constexpr int kDepth = 16;            // of a tile
 constexpr int kSide = 16;             // work items along a side of a group
-constexpr std::int64_t kGroups = 512, kShortestChunk = 1024, kMostChunks = 256;
+constexpr std::int64_t kProductGroups = 512, kShortestChunk = 1024, kMostProductChunks = 256;
 
 /// Labels of a contraction by where they occur, and the extents they stand for.
 struct Labels {
@@ -221,8 +221,9 @@ Tiling tiling_of(const Product& product) {
   tiling.row_tiles = (product.rows + tiling.side - 1) / tiling.side;
   tiling.column_tiles = (product.columns + tiling.side - 1) / tiling.side;
   const std::int64_t tiles = product.groups * tiling.row_tiles * tiling.column_tiles;
-  tiling.chunks = std::clamp<std::int64_t>(kGroups / std::max<std::int64_t>(1, tiles), 1,
-                                           std::clamp<std::int64_t>(product.depth / kShortestChunk, 1, kMostChunks));
+  tiling.chunks =
+      std::clamp<std::int64_t>(kProductGroups / std::max<std::int64_t>(1, tiles), 1,
+                               std::clamp<std::int64_t>(product.depth / kShortestChunk, 1, kMostProductChunks));
   tiling.chunk = (product.depth + tiling.chunks - 1) / tiling.chunks;
   return tiling;
 }
