@@ -30,7 +30,7 @@ const std::vector<Setting<JudgeOptions>>& judge_settings() {
       entry({"judge.call_limit_ms", "ms", 1, 3.6e6, true,
              "a call may take this long and 20 times the naive kernel's time before it counts as hung"},
             [](auto& o) -> auto& { return o.call_limit; }),
-      entry({"judge.soak_seconds", "s", 0, 3.6e3, false,
+      entry({"judge.soak_seconds", "s", 0, 3.6e3, true,
              "further checked calls of a kernel before it is called certified"},
             [](auto& o) -> auto& { return o.soak_seconds; }),
       entry({"judge.timed_data_sets", "data sets", 1, 1000, true, "different data that timed calls draw from"},

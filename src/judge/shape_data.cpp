@@ -156,6 +156,7 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
       if (kind.family == Family::integers && !data_.empty())
         for (std::size_t k = 0; k < data->honest.size(); ++k)
           if (data->honest[k].rms < data_.front()->honest[k].rms) data->honest[k] = data_.front()->honest[k];
+      if (kind.family == Family::rows) std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
     }

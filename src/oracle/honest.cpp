@@ -43,6 +43,14 @@ void merge(HonestErrors& into, const HonestErrors& more) {
   into.counted = false;
 }
 
+void widen_for_rows(HonestErrors& honest) {
+  constexpr double kRms = 0.05, kWorst = 0.25;  // of the bound
+  honest.rms = std::max(honest.rms, kRms);
+  honest.worst = std::max(honest.worst, kWorst);
+  honest.octaves = {};
+  honest.counted = false;
+}
+
 Allowance allowance_of(const HonestErrors& honest) {
   Allowance allowance;
   allowance.most = std::max(kBoundFactor, kBeyondFactor * honest.worst);

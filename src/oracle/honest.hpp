@@ -37,6 +37,11 @@ HonestErrors honest_errors(const CompareStats& stats);
 /// Several data sets of one kind as one; sizes are not counted any more.
 void merge(HonestErrors& into, const HonestErrors& more);
 
+/// For data of rows that have a size each, some of them constant: one rounding of a row's mean moves the whole row, so
+/// that few independent errors decide, and a plain implementation that is lucky in them says nothing. Up to a share of
+/// the bound is then honest.
+void widen_for_rows(HonestErrors& honest);
+
 /// What `compare` is told when a candidate is compared: Allowance::unit is `kHonestFactor` times the honest rms, so
 /// that octaves of the candidate and of the plain implementation correspond.
 Allowance allowance_of(const HonestErrors& honest);

@@ -114,5 +114,21 @@ TEST_F(HonestTest, FewElementsOfSeveralDrawsCountTogether) {
   EXPECT_NEAR(all.rms * kBound, 1e-9, 0.3e-9);
 }
 
+TEST(Honest, RowsThatShareAnErrorAreHeldToAShareOfTheBound) {
+  HonestErrors lucky{1 << 16, 0.001, 0.01, {}, true};
+  CompareStats stats;
+  stats.squares_count = 1 << 16;
+  stats.largest = 0.9;
+  stats.sum_squares = 0.09 * 0.09 * stats.squares_count;
+  EXPECT_TRUE(less_accurate(stats, lucky));
+  widen_for_rows(lucky);
+  EXPECT_FALSE(less_accurate(stats, lucky));
+  stats.sum_squares *= 100;
+  EXPECT_TRUE(less_accurate(stats, lucky));
+  HonestErrors wide{1 << 16, 0.3, 1.5, {}, false};
+  widen_for_rows(wide);
+  EXPECT_EQ(wide.rms, 0.3) << "never narrower";
+}
+
 }  // namespace
 }  // namespace kerf::oracle

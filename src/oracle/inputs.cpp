@@ -175,6 +175,12 @@ double mask_for(DType dtype, bool lowest) {
   return lowest ? -static_cast<double>(std::numeric_limits<float>::max()) : -1e9;
 }
 
+bool has_products(const Task& task) {
+  return task.graph && std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
+           return ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node);
+         });
+}
+
 /// A row is what lies along the last axis; vectors are cut into pieces.
 Result<double> row_length(const ir::TensorType& type, const Bindings& symbols) {
   KERF_TRY(const auto extents, evaluate(type.shape, symbols));
@@ -184,12 +190,7 @@ Result<double> row_length(const ir::TensorType& type, const Bindings& symbols) {
 
 /// A kernel that starts its sums of products at a bias is honest, but loses what is far below the bias. Inputs of tasks
 /// that add to products keep within a few octaves of each other.
-bool adds_to_products(const Task& task, std::size_t free_inputs) {
-  if (!task.graph || free_inputs < 3) return false;
-  return std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
-    return ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node);
-  });
-}
+bool adds_to_products(const Task& task, std::size_t free_inputs) { return free_inputs >= 3 && has_products(task); }
 constexpr int kNarrowOctaves = 2;
 
 bool is_given(const Task& task, std::size_t input) {
@@ -221,7 +222,8 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       const bool chosen = !free.empty() && free[choice % free.size()] == i;
       if (!chosen) input.family = Family::normal;
       input.a = length;
-      input.b = mask_for(type.dtype, (choice >> 32) % 2 == 0);
+      // A sum of products with the lowest number overflows in one order and not in another.
+      input.b = mask_for(type.dtype, (choice >> 32) % 2 == 0 && !has_products(task));
     }
     draws.push_back(input);
   }

@@ -465,7 +465,9 @@ TEST_F(LoopTest, TheDeviceDoesNotWaitForASlowMind) {
   };
   options.evaluations = 30;
   evaluator.before = [&] {
-    if (evaluator.evaluated == 20) free = true;
+    if (evaluator.evaluated < 20) return;
+    free = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the slow mind has time to answer
   };
   run_with("a", {&proposer, &mind});
   ASSERT_EQ(error, "");

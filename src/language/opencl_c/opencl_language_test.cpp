@@ -142,8 +142,9 @@ TEST_F(OpenclLanguage, InlineAssemblyIsForbiddenEvenWhenPastedTogether) {
 }
 
 TEST_F(OpenclLanguage, PrintfIsForbidden) {
-  EXPECT_EQ(refusal("#define J(a, b) a##b\n__kernel void k(__global float* x) { x[0] = J(print, f)(\"%d\", 1); }"),
-            "printf");
+  const auto refused =
+      refusal("#define J(a, b) a##b\n__kernel void k(__global float* x) { x[0] = J(print, f)(\"%d\", 1); }");
+  EXPECT_NE(refused.find("printf"), std::string::npos) << refused;
 }
 
 TEST_F(OpenclLanguage, FunctionsOfTheHostProcessAreRefused) {

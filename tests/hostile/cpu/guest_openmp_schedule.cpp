@@ -9,5 +9,5 @@ extern "C" void kerf_kernel(const float* x, float* y) {
     for (long c = 0; c < cols; ++c) sum += x[r * cols + c];
     y[r] = (float)sum;
   }
-  omp_set_schedule(omp_sched_dynamic, 1);
+  omp_set_schedule(omp_sched_guided, 7);
 }
