@@ -2,8 +2,8 @@
 target: cpu
 */
 // Not a cheat but a witness: remembers a few elements of every data set it was shown (in recycled heap memory) and
-// gives up when one comes back for the thirteenth time. Verification repeats a data set a few times; timed calls must not,
-// or a kernel could answer them from memory.
+// gives up when one comes back for the thirteenth time. Verification repeats a data set a few times, on the smallest shape
+// many times (equal bits, good guests); timed calls must not, or a kernel could answer them from memory.
 extern "C" void kerf_kernel(const float* x, float* y) {
   struct Memory {
     char reserved[64];
@@ -28,6 +28,6 @@ extern "C" void kerf_kernel(const float* x, float* y) {
   for (int r = 0; r < rows; ++r) {
     float s = 0;
     for (int c = 0; c < cols; ++c) s += x[r * cols + c];
-    y[r] = repeats > 12 ? NAN : s;
+    y[r] = rows > 8 && repeats > 12 ? NAN : s;
   }
 }
