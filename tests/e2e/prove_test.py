@@ -179,10 +179,14 @@ class Prove(unittest.TestCase):
         self.assertEqual(verdict["speed"], "refuted")
         self.assertFalse(verdict["as_fast"] or verdict["holds"])
 
-    def test_a_true_claim_about_this_device_is_not_refuted(self):
+    def test_a_claim_about_this_device_is_held_against_what_is_found(self):
         self.here(factor=1)
-        verdicts = [self.check()[1]["speed"] for _ in range(3)]  # the machine may be busy
-        self.assertNotEqual(verdicts, ["refuted"] * 3)
+        for _ in range(3):  # how fast a busy machine is, is no test; what is made of it, is
+            _, verdict = self.check()
+            claimed, found = verdict["claimed"]["speedup"]["ratio"], verdict["found"]["speedup"]
+            inside = claimed * 1.05 >= found["low"] and claimed <= found["high"] * 1.05
+            shapes = any("was claimed" in remark for remark in verdict["remarks"])
+            self.assertEqual(verdict["speed"] == "refuted", shapes or not inside, verdict)
 
     def test_another_task_is_refused(self):
         text = (self.bundle / "task/task.toml").read_text()
