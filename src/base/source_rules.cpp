@@ -112,8 +112,11 @@ class SourceReading {
       if (token.kind == CTokenKind::identifier && holds_word(kForbiddenNames, token.text)) found_.insert(token.text);
       if (token.is("_Pragma") && i + 2 < line.size()) string_pragma(line[i + 2].text);
     }
-    if (starts_directive(line.front()) && line.size() > 2 && line[1].is("define"))
-      macros_[line[2].text] = body_of({line.begin() + 3, line.end()});
+    if (starts_directive(line.front()) && line.size() > 2 && line[1].is("define")) {
+      const Line body = body_of({line.begin() + 3, line.end()});
+      Line& all = macros_[line[2].text];
+      all.insert(all.end(), body.begin(), body.end());
+    }
   }
 
   /// Without the parameters of a macro that has some: what they stand for is written where it is used.
@@ -171,7 +174,7 @@ class SourceReading {
   std::vector<Line> lines_;
   bool pastes_ = false;
   std::set<std::string, std::less<>> pieces_;
-  std::map<std::string, Line, std::less<>> macros_;  // the last definition of each
+  std::map<std::string, Line, std::less<>> macros_;  // all definitions of each, one after the other
   std::set<std::string> followed_, found_;
 };
 

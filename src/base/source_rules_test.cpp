@@ -39,6 +39,7 @@ TEST(SourceRules, ConditionsMayAskForAbilitiesAndOwnMacrosOnly) {
   EXPECT_EQ(influences("#ifdef KERF_EXPORT\n#endif"), List{"#if on KERF_EXPORT"});
   EXPECT_EQ(influences("#define A KERF_EXPORT\n#if A\n#endif"), List{"#if on KERF_EXPORT"});
   EXPECT_EQ(influences("#define A defined(_GLIBCXX_MAP)\n#define B A\n#if B\n#endif"), List{"#if on _GLIBCXX_MAP"});
+  EXPECT_EQ(influences("#define A KERF_EXPORT\n#if A\n#endif\n#undef A\n#define A 1"), List{"#if on KERF_EXPORT"});
 }
 
 TEST(SourceRules, PlainKernelsHaveNone) {
