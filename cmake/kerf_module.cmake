@@ -36,9 +36,11 @@ function(kerf_unity target)
   target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endfunction()
 
-# kerf_test(name LABEL label [SERIAL] SOURCES ... APART ... DEPS ... LIBS ...): a GoogleTest program, each case a ctest test.
+# kerf_test(name LABEL label [TIMES] SOURCES ... APART ... DEPS ... LIBS ...): a GoogleTest program, each case a ctest test; in
+# a sanitized tree the program is one test, because every start of it takes long there. TIMES: it times kernels, so nothing
+# else that does runs beside it.
 function(kerf_test name)
-  cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;APART;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "TIMES" "LABEL" "SOURCES;APART;DEPS;LIBS" ${ARGN})
   kerf_runs_here(${name} ${arg_LABEL} here filter)
   if(here)
     add_executable(${name} ${arg_SOURCES})
@@ -53,16 +55,20 @@ function(kerf_test name)
   if(NOT here)
     return()
   endif()
-  set(properties LABELS ${arg_LABEL})
-  if(arg_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
-  endif()
   if(KERF_SANITIZE)
     add_dependencies(sanitized_tests ${name})
-    list(APPEND properties ENVIRONMENT "${KERF_SANITIZER_ENVIRONMENT}")
+    add_test(NAME ${KERF_SANITIZER_NAME}.${name} COMMAND ${name} --gtest_brief=1 "--gtest_filter=*${filter}")
+    set_tests_properties(${KERF_SANITIZER_NAME}.${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 COST 30
+                         ENVIRONMENT "${KERF_SANITIZER_ENVIRONMENT}")
+    return()
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${KERF_TEST_PREFIX}" TEST_FILTER "${filter}"
-                       PROPERTIES ${properties} TIMEOUT 600)
+  set(properties LABELS ${arg_LABEL})
+  if(arg_TIMES)
+    list(APPEND properties RESOURCE_LOCK timing COST 60)
+  elseif(NOT arg_LABEL STREQUAL unit)
+    list(APPEND properties COST 10)  # begun before the short ones
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${filter}" PROPERTIES ${properties} TIMEOUT 600)
 endfunction()
 
 # Which unit suites a tree runs. The asan tree has the target sanitized_tests: the suites of all rooms but those of
@@ -79,6 +85,10 @@ set(KERF_SLOW_store "*WriterIsKilledAtAnyMoment" CACHE INTERNAL "")  # a slow wr
 set(KERF_LEFT_OUT_store "${KERF_SLOW_store}" CACHE INTERNAL "")
 set(KERF_SLOW_interpret "*RandomGraphs*" CACHE INTERNAL "")
 set(KERF_LEFT_OUT_interpret "*RandomGraphs*/1:*RandomGraphs*/2:*RandomGraphs*/3:*RandomGraphs*/4" CACHE INTERNAL "")
+set(KERF_SLOW_search "*BeatsRandomSearch*:*FindsAPointCloseToTheBest*" CACHE INTERNAL "")  # statistics over many searches
+set(KERF_LEFT_OUT_search "${KERF_SLOW_search}" CACHE INTERNAL "")
+set(KERF_SLOW_synth "*Compositions*:*EveryOperatorGivesALegal*:*GoesWhereItIsAsked*" CACHE INTERNAL "")  # thousands of plans
+set(KERF_LEFT_OUT_synth "${KERF_SLOW_synth}" CACHE INTERNAL "")
 function(kerf_runs_here name label out out_filter)
   string(REGEX REPLACE "^kerf_(.*)_tests$" "\\1" room ${name})
   set(here TRUE)
@@ -105,15 +115,15 @@ function(kerf_runs_here name label out out_filter)
   set(${out_filter} "${filter}" PARENT_SCOPE)
 endfunction()
 
-set(KERF_TEST_PREFIX "")
 set(KERF_LOOPS -O3)  # how sources with loops over data are compiled; nothing else is optimised in sanitized trees
 if(KERF_SANITIZE)
   add_custom_target(sanitized_tests)
   set(KERF_LOOPS -O0)
   if(KERF_SANITIZE STREQUAL thread)
-    set(KERF_TEST_PREFIX "tsan.")
+    set(KERF_SANITIZER_NAME tsan)
     set(KERF_SANITIZER_ENVIRONMENT TSAN_OPTIONS=halt_on_error=1)
   else()
+    set(KERF_SANITIZER_NAME asan)
     set(KERF_SANITIZER_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1)
   endif()
 endif()

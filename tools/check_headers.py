@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Every header compiles on its own: one empty translation unit per header, without precompiled headers.
+"""Headers compile on their own: one empty translation unit per header, without precompiled headers.
 
-usage: tools/check_headers.py [--compiler CXX] [HEADER...]      (default: g++, every header under src/)
+usage: tools/check_headers.py [--compiler CXX] [--changed] [HEADER...]      (default: g++, every header under src/)
+--changed: only headers that changed (tools/changed.py) and those that include one of them directly.
 """
 
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from changed import ROOT, changed_files
 
 
 def check(compiler, header):
@@ -27,12 +29,27 @@ def check(compiler, header):
     return "\n".join(first) or done.stderr[:500]
 
 
+def changed_headers(headers, commits):
+    """Headers that changed, and those that a change in them can break."""
+    changed = set(changed_files(".hpp", commits))
+
+    def concerned(header):
+        included = re.findall(r'^#include "([^"]+)"', header.read_text(), re.M)
+        return str(header.relative_to(ROOT)) in changed or any("src/" + name in changed for name in included)
+
+    return [header for header in headers if concerned(header)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--changed", action="store_true", help="only those that changed or include one that did")
+    parser.add_argument("--commits", type=int, default=30, help="of which the files are changed, in a fresh clone")
     parser.add_argument("headers", nargs="*")
     arguments = parser.parse_args()
     headers = [pathlib.Path(h).resolve() for h in arguments.headers] or sorted((ROOT / "src").rglob("*.hpp"))
+    if arguments.changed:
+        headers = changed_headers(headers, arguments.commits)
     compiler = arguments.compiler.split()
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -43,7 +60,7 @@ def main():
     if failed:
         print(f"headers: {failed} of {len(headers)} lack an #include", file=sys.stderr)
         return 1
-    print(f"headers: all {len(headers)} compile on their own")
+    print(f"headers: {len(headers)} checked, all compile on their own")
     return 0
 
 

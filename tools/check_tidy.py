@@ -1,37 +1,23 @@
 #!/usr/bin/env python3
 """clang-tidy (.clang-tidy) on the sources under src/ that changed, within a time box; a finding is an error.
 
-Changed are, in this order, files that differ from the last commit, files of commits that origin/main does not have,
-and, where that is the same commit (a fresh clone), files of the last commits, the newest first. Files that are not
-reached in time are named. Nothing needs to be built before.
+What counts as changed is in tools/changed.py. Files that are not reached in time are named. Nothing needs to be built
+before.
 usage: tools/check_tidy.py [--seconds N] [--commits N] [FILE...]
 """
 
 import argparse
 import concurrent.futures
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from changed import ROOT, changed_files
+
 MACROS = ["KERF_SOURCE_DIR", "KERF_BINARY", "KERF_NVRTC_DIR", "KERF_ELF_SAMPLE"]  # of tests
 FLAGS = ["-std=c++20", "-I", str(ROOT / "src"), *(f'-D{macro}=""' for macro in MACROS)]
-
-
-def git(*arguments):
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.split() if done.returncode == 0 else []
-
-
-def changed_files(commits):
-    """Sources that changed, newest change first; of the last `commits` commits in a fresh clone."""
-    names = git("diff", "--name-only", "HEAD") + git("log", "--name-only", "--format=", "origin/main..HEAD")
-    if not names:
-        names = git("log", "--name-only", "--format=", "-n", str(commits))
-    return [n for n in dict.fromkeys(names) if n.startswith("src/") and n.endswith(".cpp") and (ROOT / n).is_file()]
 
 
 def check(tool, name):
@@ -43,7 +29,7 @@ def check(tool, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=90.0, help="no file is begun after that")
+    parser.add_argument("--seconds", type=float, default=60.0, help="no file is begun after that")
     parser.add_argument("--commits", type=int, default=30, help="of which the files are changed, in a fresh clone")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
@@ -51,7 +37,7 @@ def main():
     if tool is None:
         print("tidy: not checked, clang-tidy-19 is not installed")
         return 0
-    names = arguments.names or changed_files(arguments.commits)
+    names = arguments.names or changed_files(".cpp", arguments.commits)
     ends = time.monotonic() + arguments.seconds
     failed, left = [], []
 

@@ -142,6 +142,6 @@ KERF_FN float kerf_fast_erf(float x) {
   e = kerf_fma(e, r, 0x1.555556p-3f);
   e = kerf_fma(e, r, 0.5f);
   const float p = kerf_fma(e * r, r, r);
-  const float scale = kerf_i_bits((kerf_bits_i(shifted) << 23) + 0x3f800000);
+  const float scale = kerf_i_bits((int)(((unsigned)kerf_bits_i(shifted) + 127u) << 23));  // unsigned: other x must not overflow
   return kerf_with_sign(kerf_fma(scale, p, scale - 1.0f), x);
 }
