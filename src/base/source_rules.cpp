@@ -68,6 +68,31 @@ constexpr std::array kKnownNames = {"defined",
                                     "or",
                                     "not"};
 
+/// Macros of standard headers whose names are not reserved: whether they are there tells what was included before.
+constexpr std::array kHeaderNames = {"assert",       "errno",         "EOF",        "BUFSIZ",
+                                     "NDEBUG",       "RAND_MAX",      "WEOF",       "CLOCKS_PER_SEC",
+                                     "stdin",        "stdout",        "stderr",     "FOPEN_MAX",
+                                     "FILENAME_MAX", "TMP_MAX",       "NULL",       "offsetof",
+                                     "setjmp",       "unix",          "linux",      "EXIT_SUCCESS",
+                                     "EXIT_FAILURE", "SEEK_SET",      "SEEK_CUR",   "SEEK_END",
+                                     "alloca",       "MB_CUR_MAX",    "MB_LEN_MAX", "TIME_UTC",
+                                     "va_start",     "va_arg",        "va_end",     "math_errhandling",
+                                     "FE_TONEAREST", "FE_ALL_EXCEPT", "PATH_MAX"};
+
+/// Names that belong to compilers and their libraries.
+bool is_reserved(std::string_view name) {
+  if (name.find("__") != std::string_view::npos) return true;
+  return name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z';
+}
+
+/// Header guards tell which headers were read; the compilers' own begin as the names of abilities do
+/// (__AVX512FINTRIN_H, __CUDA_RUNTIME_H__).
+bool is_header_guard(std::string_view name) {
+  while (name.ends_with('_')) name.remove_suffix(1);
+  constexpr std::array kEndings = {"_H", "_HPP", "_HH", "_INCLUDED", "_LOADED", "_defined", "_DEFINED"};
+  return std::ranges::any_of(kEndings, [&](const char* ending) { return name.ends_with(ending); });
+}
+
 template <class List>
 bool holds_word(const List& list, std::string_view word) {
   return std::ranges::any_of(list, [&](const auto& one) { return word == one; });
@@ -160,14 +185,19 @@ class SourceReading {
         while (i + 1 < tokens.size() && !tokens[i].is(")")) ++i;
         continue;
       }
-      if (const auto own = macros_.find(name); own != macros_.end()) {
-        if (followed_.insert(name).second) condition(own->second);
-        continue;
-      }
-      const bool known = holds_word(kKnownNames, name) || holds_word(rules_.known_names, name) ||
-                         std::ranges::any_of(kKnownPrefixes, [&](const char* p) { return name.starts_with(p); });
-      if (!known) found_.insert("#if on " + name);
+      if (const auto own = macros_.find(name); own != macros_.end() && followed_.insert(name).second)
+        condition(own->second);
+      if (!is_known(name)) found_.insert("#if on " + name);
     }
+  }
+
+  /// A name that is the source's own may be asked for, but defining a name of others does not make it its own.
+  bool is_known(const std::string& name) const {
+    if (holds_word(rules_.known_names, name)) return true;
+    if (macros_.contains(name) && !is_reserved(name) && !holds_word(kHeaderNames, name)) return true;
+    if (holds_word(kKnownNames, name)) return true;
+    return !is_header_guard(name) &&
+           std::ranges::any_of(kKnownPrefixes, [&](const char* p) { return name.starts_with(p); });
   }
 
   const SourceRules& rules_;

@@ -42,6 +42,17 @@ TEST(SourceRules, ConditionsMayAskForAbilitiesAndOwnMacrosOnly) {
   EXPECT_EQ(influences("#define A KERF_EXPORT\n#if A\n#endif\n#undef A\n#define A 1"), List{"#if on KERF_EXPORT"});
 }
 
+TEST(SourceRules, DefiningANameOfOthersDoesNotMakeItOwn) {
+  EXPECT_EQ(influences("#ifdef _GLIBCXX_MAP\n#endif\n#define _GLIBCXX_MAP 1"), List{"#if on _GLIBCXX_MAP"});
+  EXPECT_EQ(influences("#ifndef my__guard\n#define my__guard\n#endif"), List{"#if on my__guard"});
+  EXPECT_EQ(influences("#ifndef EOF\n#define EOF -1\n#endif"), List{"#if on EOF"});
+  EXPECT_EQ(influences("#if defined(__AVX512FINTRIN_H) || defined(__CUDA_RUNTIME_H__)\n#endif"),
+            (List{"#if on __AVX512FINTRIN_H", "#if on __CUDA_RUNTIME_H__"}));
+  EXPECT_EQ(influences("#define __AVX2__ 1\n#ifdef __AVX2__\n#endif"), List{});       // an ability
+  EXPECT_EQ(influences("#ifndef MY_KERNEL_H\n#define MY_KERNEL_H\n#endif"), List{});  // its own guard
+  EXPECT_EQ(influences("#define rows_ 4\n#if rows_ > 2 && rows\n#endif"), List{});
+}
+
 TEST(SourceRules, PlainKernelsHaveNone) {
   EXPECT_EQ(influences("#include <cmath>\n#pragma omp parallel for\n// __TIME__\nconst char* s = \"__FILE__\";"),
             List{});
