@@ -3,6 +3,7 @@
 // baselines.
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ class ShapeContext {
 
   /// Data sets to verify on, an ordinary one first.
   std::vector<const oracle::DataSet*> checked() const;
-  /// The same in random order; of repeated draws of one family one each.
+  /// The same in random order; of repeated draws of the same kinds of data one each.
   std::vector<const oracle::DataSet*> checked(Rng rng) const;
   /// Data sets timed calls draw from: the checked ones without special values.
   std::vector<const oracle::DataSet*> timed() const;
@@ -104,9 +105,13 @@ class ShapeContext {
     oracle::Family family = oracle::Family::normal;
     std::string label;
     int octaves = oracle::kWidestOctaves;
+    std::int64_t turn = 0;  ///< of the family's kinds of rows (oracle::DataDraw)
+    int part = 0;           ///< of the draws that are checked: one of each part
   };
   /// What is drawn besides the first normal data set. `known` null: all there are.
   std::vector<oracle::Family> families_for(const Inputs& inputs, const Families* known);
+  /// How many draws of each family are checked, so that every kind of row is among them; fewer for much work.
+  Result<std::map<oracle::Family, int>> parts_of(const Inputs& inputs, bool smallest) const;
   Result<oracle::DataSet> draw(const Inputs& inputs, const Kind& kind);
   /// Runs the plain kernel on the data set and keeps its errors there; false where it is not right itself.
   Result<bool> ask_plain(LoadedBaseline& plain, oracle::DataSet& data);
@@ -124,6 +129,7 @@ class ShapeContext {
   std::vector<BufferSpec> outputs_;
   std::unique_ptr<DeviceData> device_data_;  // set for shapes whose data is made on the device
   std::vector<std::unique_ptr<oracle::DataSet>> data_;
+  std::vector<std::string> parts_;  // of each data set: of those with equal text one is checked
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
   std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not a baseline
   std::vector<std::string> notes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -30,6 +31,11 @@ constexpr double kDrawWork = 1 << 24;
 /// So many elements, in so many rows (the errors of one row may have a common cause), are enough to go by.
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
 
+/// Work that all draws of one family may take on the smallest shape, so that every kind of row is among them.
+constexpr double kKindsWork = 1 << 21;
+/// A family is given up when so many kinds of it in a row were of no use.
+constexpr int kHopeless = 3;
+
 /// What every shape is checked with; of the others each shape takes at least one at random, and timed shapes take as
 /// many as they have data sets.
 bool is_for_every_shape(Family family) {
@@ -37,7 +43,7 @@ bool is_for_every_shape(Family family) {
 }
 
 /// Draws with narrower scales are tried in turn where a plain implementation overflows.
-constexpr int kOctaves[] = {oracle::kWidestOctaves, 13, 6, 3};
+constexpr int kOctaves[] = {oracle::kWidestOctaves, 13, 6, 3, 1};
 /// Of families without a scale: another seed may be less unlucky.
 constexpr int kTries = 2;
 
@@ -93,7 +99,8 @@ int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
 }
 
 Result<oracle::DataSet> ShapeContext::draw(const Inputs& inputs, const Kind& kind) {
-  const oracle::DataDraw wanted{kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves};
+  const oracle::DataDraw wanted{kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves,
+                                kind.turn};
   return part(inputs, "data and oracle", [&] {
     return device_data_ ? device_data_->make(wanted)
                         : oracle::make_data(inputs.task, inputs.reference, inputs.shape, wanted);
@@ -132,7 +139,8 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
     return false;
   };
   for (int more = 1; more < most && any_few(more); ++more) {
-    const Kind again{kind.family, fmt::format("{} again {}", kind.label, more), kind.octaves};
+    Kind again = kind;
+    again.label = fmt::format("{} again {}", kind.label, more);
     KERF_TRY(oracle::DataSet other, draw(inputs, again));
     KERF_TRY(const bool usable, part(inputs, "plain kernel", [&] { return ask_plain(plain, other); }));
     for (std::size_t k = 0; usable && k < data.honest.size(); ++k)
@@ -161,9 +169,20 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
     }
     data_.push_back(std::move(data));
+    parts_.push_back(fmt::format("{} {}", oracle::family_name(kind.family), kind.part));
     return true;
   }
   return false;
+}
+
+Result<std::map<Family, int>> ShapeContext::parts_of(const Inputs& inputs, bool smallest) const {
+  std::map<Family, int> parts;
+  const auto affordable = static_cast<int>(std::clamp(kKindsWork / work_of(inputs.task, inputs.shape), 1.0, 64.0));
+  for (const Family family : oracle::kAllFamilies) {
+    KERF_TRY(const int all, oracle::draws_for_all_kinds(inputs.task, inputs.shape, family));
+    parts[family] = smallest ? std::min(all, affordable) : 1;
+  }
+  return parts;
 }
 
 std::vector<Family> ShapeContext::families_for(const Inputs& inputs, const Families* known) {
@@ -215,20 +234,32 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
       KERF_TRY(naive->estimate_us, run_once(*bench_, *naive, shape_.name));
     }
   }
+  KERF_TRY(auto parts, parts_of(inputs, families == nullptr));
   std::map<Family, int> drawn;
-  for (const Family family : families_for(inputs, families)) {
+  const std::int64_t first_turn = Rng(inputs.seed).fork(shape_.name).fork("turns").integer(0, 1 << 20);
+  const auto add = [&](Family family) -> Result<bool> {
     const std::string name(oracle::family_name(family));
     const int before = drawn[family]++;
-    KERF_TRY(const bool right,
-             add_data(inputs,
-                      {family, before == 0 && family != Family::normal ? name : fmt::format("{} {}", name, before + 1)},
-                      plain));
-    if (before > 0 || family == Family::normal) continue;
+    const std::string label = before == 0 && family != Family::normal ? name : fmt::format("{} {}", name, before + 1);
+    return add_data(inputs, {family, label, oracle::kWidestOctaves, first_turn + before, before % parts[family]},
+                    plain);
+  };
+  const auto enough = static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets));
+  for (const Family family : families_for(inputs, families)) {
+    if (drawn[family] > 0 || family == Family::normal) {  // once more, for timed calls
+      if (timed().size() < enough) KERF_TRY_VOID(add(family));
+      continue;
+    }
+    bool right = false;
+    while (drawn[family] < (right ? parts[family] : std::min(parts[family], kHopeless))) {
+      KERF_TRY(const bool added, add(family));
+      right = right || added;
+    }
     if (right)
       found.usable.push_back(family);
     else
-      found.notes.push_back(
-          fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them", name));
+      found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them",
+                                        oracle::family_name(family)));
   }
   if (accuracy_) bench_->unload(*std::exchange(accuracy_->handle, std::nullopt));
   return {};
@@ -241,11 +272,14 @@ std::vector<const oracle::DataSet*> ShapeContext::checked() const {
 }
 
 std::vector<const oracle::DataSet*> ShapeContext::checked(Rng rng) const {
-  std::vector<const oracle::DataSet*> all = checked();
-  for (std::size_t i = all.size(); i > 1; --i)
-    std::swap(all[i - 1], all[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+  std::vector<std::size_t> order(data_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
   std::set<std::string> seen;
-  std::erase_if(all, [&](const oracle::DataSet* data) { return !seen.insert(data->distribution).second; });
+  std::vector<const oracle::DataSet*> all;
+  for (const std::size_t i : order)
+    if (seen.insert(parts_[i]).second) all.push_back(data_[i].get());
   return all;
 }
 

@@ -51,36 +51,87 @@ double special(std::uint64_t bits, std::uint64_t second, std::int64_t index, std
   return bell(mix64(bits));
 }
 
-/// 2^e (1 + something below 1), e within `octaves` of zero.
-double factor(std::uint64_t bits, int octaves) {
-  const int exponent = static_cast<int>(bits % static_cast<std::uint64_t>(2 * octaves + 1)) - octaves;
+/// Kinds of rows, in the order in which they follow each other. Their number is a prime, so that rows a power of two
+/// apart are of different kinds. `scaled` inputs have those from `tiny` on.
+enum RowKind {
+  zero,
+  constant,
+  tiny,
+  huge,
+  shifted_up,
+  shifted_down,
+  below_8,    ///< wholly below -8
+  below_1e4,  ///< wholly below -1e4, where the octaves reach so far
+  above_100,  ///< wholly above 100, likewise
+  ordinary,
+  any_scale,
+  kRowKinds
+};
+/// Kinds of masked rows: the end of the row, single elements, all but one element, the beginning, nothing.
+constexpr int kMaskKinds = 5;
+
+/// So many octaves reach beyond 1e4 and 100.
+constexpr int kOctavesFor1e4 = 10, kOctavesFor100 = 6;
+
+/// 2^e (1 + something below 1), e within `octaves` of zero, at the kind's end of the range.
+double scale_of(int kind, std::uint64_t bits, int octaves) {
+  int exponent = static_cast<int>(bits % static_cast<std::uint64_t>(2 * octaves + 1)) - octaves;
+  const int inwards = static_cast<int>(bits % static_cast<std::uint64_t>(octaves / 2 + 1));
+  if (kind == tiny) exponent = inwards - octaves;
+  if (kind == huge) exponent = octaves - inwards;
+  if (kind == below_8) exponent = -1;
+  if (kind == below_1e4) exponent = octaves >= kOctavesFor1e4 ? 8 : -1;
+  if (kind == above_100 || kind == ordinary) exponent = 0;
   return std::ldexp(1.0 + unit(mix64(bits)), exponent);
 }
 
-/// Nothing, or up to 128 deviations to either side.
-double shift(std::uint64_t bits, double deviation) {
-  if (bits % 4 < 2) return 0;
-  const double size = std::ldexp(deviation * (1.0 + unit(mix64(bits))), static_cast<int>((bits >> 8) % 7));
-  return bits % 4 == 2 ? size : -size;
+/// Nothing, up to 128 deviations to either side, or what puts the whole row below or above a number.
+double offset_of(int kind, std::uint64_t bits, double scale, int octaves) {
+  const double size = 1.0 + unit(mix64(bits));
+  const int reach = octaves >= 2 ? 7 : 3;
+  const double shift = std::ldexp(scale * size, static_cast<int>((bits >> 8) % static_cast<std::uint64_t>(reach)));
+  switch (kind) {
+    case shifted_up: return shift;
+    case shifted_down: return -shift;
+    case below_8: return -16.0 * size;
+    case below_1e4: return (octaves >= kOctavesFor1e4 ? -20000.0 : -16.0) * size;
+    case above_100: return octaves >= kOctavesFor100 ? 128.0 * size : shift;
+    default: return 0;
+  }
 }
 
 std::uint64_t row_bits(std::uint64_t stream, std::int64_t row) {
   return mix64(stream ^ mix64(static_cast<std::uint64_t>(row) + 0x517cc1b727220a95ULL));
 }
 
+/// Kinds follow each other from one that the stream decides.
+int row_kind(std::uint64_t stream, std::int64_t row, int kinds) {
+  const auto all = static_cast<std::uint64_t>(kinds);
+  return static_cast<int>((stream % all + static_cast<std::uint64_t>(row) % all) % all);
+}
+
 double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
-  const std::uint64_t row = row_bits(stream, index / static_cast<std::int64_t>(input.a));
-  if (row % 8 == 0) return 0;
-  const double scale = factor(row >> 3, static_cast<int>(input.b));
-  if (row % 8 == 1) return scale * bell(row);
-  return shift(mix64(row), scale) + scale * bell(bits);
+  const std::int64_t row = index / static_cast<std::int64_t>(input.a);
+  const std::uint64_t own = row_bits(stream, row);
+  const int kind = row_kind(stream, row, kRowKinds), octaves = static_cast<int>(input.b);
+  if (kind == zero) return 0;
+  const double scale = scale_of(kind, own >> 3, octaves);
+  if (kind == constant) return scale * bell(own);
+  return offset_of(kind, mix64(own), scale, octaves) + scale * bell(bits);
 }
 
 double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
   const auto length = static_cast<std::int64_t>(input.a);
-  const std::uint64_t row = row_bits(stream, index / length);
-  const auto kept = static_cast<std::int64_t>((row >> 1) % static_cast<std::uint64_t>(length)) + 1;  // at least one
-  const bool hidden = row % 2 == 0 ? index % length >= kept : bits % 8 == 0;
+  const std::int64_t row = index / length, column = index % length;
+  const auto place = static_cast<std::int64_t>((row_bits(stream, row) >> 1) % static_cast<std::uint64_t>(length));
+  bool hidden = false;  // at least one element of a row is not
+  switch (row_kind(stream, row, kMaskKinds)) {
+    case 0: hidden = column > place; break;
+    case 1: hidden = bits % 8 == 0; break;
+    case 2: hidden = column != place; break;
+    case 3: hidden = column < place; break;
+    default: break;
+  }
   return hidden ? input.b : bell(mix64(bits));
 }
 
@@ -181,11 +232,18 @@ bool has_products(const Task& task) {
          });
 }
 
+struct Rows {
+  std::int64_t count = 1, length = 1;
+};
+
 /// A row is what lies along the last axis; vectors are cut into pieces.
-Result<double> row_length(const ir::TensorType& type, const Bindings& symbols) {
+Result<Rows> rows_of(const ir::TensorType& type, const Bindings& symbols) {
   KERF_TRY(const auto extents, evaluate(type.shape, symbols));
+  std::int64_t all = 1;
+  for (const std::int64_t extent : extents) all *= extent;
   const std::int64_t last = extents.empty() ? 1 : extents.back();
-  return static_cast<double>(std::max<std::int64_t>(extents.size() > 1 ? last : std::min<std::int64_t>(last, 64), 1));
+  const std::int64_t length = std::max<std::int64_t>(extents.size() > 1 ? last : std::min<std::int64_t>(last, 64), 1);
+  return Rows{std::max<std::int64_t>((all + length - 1) / length, 1), length};
 }
 
 /// A kernel that starts its sums of products at a bias is honest, but loses what is far below the bias. Inputs of tasks
@@ -197,33 +255,81 @@ bool is_given(const Task& task, std::size_t input) {
   return input < task.distributions.size() && task.distributions[input].has_value();
 }
 
-}  // namespace
-
-Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
-  std::vector<std::size_t> free;  // inputs that the family decides about
+/// Inputs that the family decides about.
+std::vector<std::size_t> free_inputs(const Task& task) {
+  std::vector<std::size_t> free;
   for (std::size_t i = 0; i < task.inputs.size(); ++i)
     if (is_float(task.inputs[i].dtype) && !is_given(task, i)) free.push_back(i);
-  const std::uint64_t choice = mix64(data.seed ^ 0x3c6ef372fe94f82bULL);
+  return free;
+}
+
+/// Inputs and masks that masked draws take in turn. A sum of products with the lowest number overflows in one order and
+/// not in another.
+std::size_t mask_turns(const Task& task, std::size_t free_inputs) {
+  return std::max<std::size_t>(free_inputs, 1) * (has_products(task) ? 1 : 2);
+}
+
+/// The first seed after this one whose stream begins with the wanted kind of row.
+std::uint64_t seed_that_begins_with(std::uint64_t seed, std::uint64_t wanted, int kinds) {
+  const auto all = static_cast<std::uint64_t>(kinds);
+  while (mix64(seed) % all != wanted % all) seed = mix64(seed + 1);
+  return seed;
+}
+
+constexpr int kScaledKinds = kRowKinds - tiny;
+
+}  // namespace
+
+Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family) {
+  const auto free = free_inputs(task);
+  if (free.empty() || (!has_scale(family) && family != Family::masked)) return 1;
+  if (family == Family::scaled) return kScaledKinds;
+  // Vectors beside tensors (a bias, weights of a norm) are cut into pieces, of which there may be few.
+  const bool has_tensors = std::ranges::any_of(free, [&](std::size_t i) { return task.inputs[i].shape.size() > 1; });
+  const std::int64_t kinds = family == Family::rows ? static_cast<std::int64_t>(kRowKinds) : kMaskKinds;
+  std::int64_t fewest = kinds;
+  for (const std::size_t i : free) {
+    KERF_TRY(const Rows rows, rows_of(task.inputs[i], shape.symbols));
+    if (task.inputs[i].shape.size() > 1 || !has_tensors) fewest = std::min(fewest, rows.count);
+  }
+  const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
+  return family == Family::rows ? draws : std::max(draws, static_cast<int>(mask_turns(task, free.size())));
+}
+
+Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
+  const auto free = free_inputs(task);
+  const auto turn =
+      data.turn >= 0 ? static_cast<std::uint64_t>(data.turn) : mix64(data.seed ^ 0x3c6ef372fe94f82bULL) >> 16;
   const bool narrow = adds_to_products(task, free.size());
   std::vector<InputDraw> draws;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const ir::TensorType& type = task.inputs[i];
-    InputDraw input{data.family, mix64(data.seed ^ hash64(type.name) ^ mix64(static_cast<std::uint64_t>(data.family)))};
+    const std::uint64_t name = hash64(type.name);
+    InputDraw input{data.family, mix64(data.seed ^ name ^ mix64(static_cast<std::uint64_t>(data.family)))};
     const int wanted = narrow ? std::min(data.octaves, kNarrowOctaves) : data.octaves;
     const int octaves = octaves_for(type.dtype, wanted);
-    KERF_TRY(const double length, row_length(type, shape.symbols));
+    KERF_TRY(const Rows rows, rows_of(type, shape.symbols));
+    const auto count = static_cast<std::uint64_t>(rows.count);
     if (data.family == Family::scaled) {
-      input.a = factor(mix64(input.seed ^ 1), octaves);
-      input.b = shift(mix64(input.seed ^ 2), input.a);
+      // Every input goes through the kinds with a step of its own, so that all pairs of kinds have their turn.
+      constexpr std::uint64_t kSteps[] = {1, 2, 4, 5, 7};  // without a common factor with the number of kinds
+      static_assert(kScaledKinds == 9);
+      const int kind =
+          tiny + static_cast<int>((turn % kScaledKinds * kSteps[i % 5] + name % kScaledKinds) % kScaledKinds);
+      input.a = scale_of(kind, mix64(input.seed ^ 1), octaves);
+      input.b = offset_of(kind, mix64(input.seed ^ 2), input.a, octaves);
     } else if (data.family == Family::rows) {
-      input.a = length;
+      input.seed =
+          seed_that_begins_with(input.seed, turn % kRowKinds * (count % kRowKinds) + name % kRowKinds, kRowKinds);
+      input.a = static_cast<double>(rows.length);
       input.b = octaves;
     } else if (data.family == Family::masked) {
-      const bool chosen = !free.empty() && free[choice % free.size()] == i;
-      if (!chosen) input.family = Family::normal;
-      input.a = length;
-      // A sum of products with the lowest number overflows in one order and not in another.
-      input.b = mask_for(type.dtype, (choice >> 32) % 2 == 0 && !has_products(task));
+      const std::uint64_t choice = turn % mask_turns(task, free.size());
+      if (free.empty() || free[choice % free.size()] != i) input.family = Family::normal;
+      input.seed =
+          seed_that_begins_with(input.seed, turn % kMaskKinds * (count % kMaskKinds) + name % kMaskKinds, kMaskKinds);
+      input.a = static_cast<double>(rows.length);
+      input.b = mask_for(type.dtype, choice >= free.size());
     }
     draws.push_back(input);
   }

@@ -20,9 +20,9 @@ enum class Family {
   positive,     ///< uniform in [0, 1): sums drift instead of cancelling
   specials,     ///< normal with rare NaN, infinities, signed zeros, denormals
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
-  scaled,  ///< normal times a factor plus an offset, both drawn per input: what is tuned to deviation 1 is wrong here
-  rows,    ///< the same per row; some rows are zero, some constant
-  masked,  ///< normal; in one input the ends of rows and single elements are -1e9 or the lowest number
+  scaled,  ///< normal times a factor plus an offset, of one kind per input: what is tuned to deviation 1 is wrong here
+  rows,    ///< rows of eleven kinds in turn: zero, constant, tiny, huge, shifted, wholly below -8, ...
+  masked,  ///< normal; in one input ends, beginnings and elements of rows are -1e9 or the lowest number, in turn
   ties,    ///< four different numbers
 };
 inline constexpr Family kAllFamilies[] = {Family::normal,   Family::log_uniform, Family::spikes,  Family::integers,
@@ -40,13 +40,21 @@ struct DataDraw {
   Family family = Family::normal;
   std::uint64_t seed = 0;
   int octaves = kWidestOctaves;  ///< of families that have a scale
+  /// Kinds of rows (of `scaled`: of inputs) follow each other; the next turn goes on where this one ends, so that
+  /// `draws_for_all_kinds` turns in a row have all of them. Negative: the seed decides where to begin.
+  std::int64_t turn = -1;
 };
+
+/// How many successive turns of the family it takes until every kind of row was drawn in every input: one where there
+/// are rows enough, and for families without kinds.
+Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family);
 
 /// What one input of a draw is made of.
 struct InputDraw {
   Family family = Family::normal;
   std::uint64_t seed = 0;
   double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask
+                        ///< The kind of the first row follows from the seed.
 };
 
 /// One tensor. Element i depends on (draw, i) alone, so the result is the same on any number of threads. A distribution

@@ -7,6 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
+#include <utility>
+
+#include "base/rng.hpp"
 
 namespace kerf::oracle {
 namespace {
@@ -80,22 +84,108 @@ TEST(Draw, ScaledInputsHaveAnotherFactorAndOffsetInEveryDraw) {
   EXPECT_LT(shifted, 48);
 }
 
-TEST(Draw, RowsHaveScalesOfTheirOwnAndSomeAreZeroOrConstant) {
-  const auto inputs = draw_inputs(two_inputs(), {}, {Family::rows, 3});
-  ASSERT_TRUE(inputs) << inputs.error().message;
-  int zero = 0, constant = 0, small = 0, large = 0;
-  for (int r = 0; r < 64; ++r) {
-    const float* row = inputs->front().as<float>() + r * 48;
-    const bool same = std::all_of(row, row + 48, [&](float v) { return v == row[0]; });
-    zero += same && row[0] == 0 ? 1 : 0;
-    constant += same && row[0] != 0 ? 1 : 0;
-    small += !same && std::fabs(row[0]) < 1e-3F ? 1 : 0;
-    large += !same && std::fabs(row[0]) > 1e3F ? 1 : 0;
+/// What can be told from the values of a row.
+std::set<std::string> kinds_of(const float* row, std::int64_t length) {
+  const auto all = [&](auto&& holds) { return std::all_of(row, row + length, holds); };
+  std::set<std::string> kinds;
+  const bool same = all([&](float v) { return v == row[0]; });
+  if (same) kinds.insert(row[0] == 0 ? "zero" : "constant");
+  if (same) return kinds;
+  if (all([](float v) { return std::fabs(v) < 1e-3F; })) kinds.insert("tiny");
+  if (all([](float v) { return v < -1e4F; }))
+    kinds.insert("below -1e4");
+  else if (all([](float v) { return v < -8; }))
+    kinds.insert("below -8");
+  if (all([](float v) { return v > 100; })) kinds.insert("above 100");
+  if (std::any_of(row, row + length, [](float v) { return v > 1e3F; }) &&
+      std::any_of(row, row + length, [](float v) { return v < -1e3F; }))
+    kinds.insert("huge");
+  return kinds;
+}
+const std::set<std::string> kEveryKind{"zero", "constant", "tiny", "huge", "below -1e4", "below -8", "above 100"};
+
+TEST(Draw, ElevenRowsAreOfEveryKindWhateverTheSeed) {
+  Task task;
+  task.inputs = {{"x", DType::f32, {Dim(11), Dim(64)}}};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const auto inputs = draw_inputs(task, {}, {Family::rows, seed});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    std::set<std::string> kinds;
+    for (int r = 0; r < 11; ++r) kinds.merge(kinds_of(inputs->front().as<float>() + r * 64, 64));
+    EXPECT_EQ(kinds, kEveryKind) << "seed " << seed;
   }
-  EXPECT_GE(zero, 2);
-  EXPECT_GE(constant, 2);
-  EXPECT_GE(small, 8);
-  EXPECT_GE(large, 8);
+}
+
+TEST(Draw, WithFewRowsEveryKindHasItsTurn) {
+  for (const std::int64_t rows : {1, 3, 5}) {
+    Task task;
+    task.inputs = {{"x", DType::f32, {Dim(rows), Dim(64)}}};
+    const auto draws = draws_for_all_kinds(task, {}, Family::rows);
+    ASSERT_TRUE(draws);
+    EXPECT_EQ(*draws, (11 + rows - 1) / rows);
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      std::set<std::string> kinds;
+      for (int n = 0; n < *draws; ++n) {
+        const auto turn = static_cast<std::int64_t>(seed * 7) + n;
+        const auto inputs = draw_inputs(task, {}, {Family::rows, mix64(seed) + mix64(n), kWidestOctaves, turn});
+        ASSERT_TRUE(inputs) << inputs.error().message;
+        for (int r = 0; r < rows; ++r) kinds.merge(kinds_of(inputs->front().as<float>() + r * 64, 64));
+      }
+      EXPECT_EQ(kinds, kEveryKind) << rows << " rows, seed " << seed;
+    }
+  }
+}
+
+TEST(Draw, ScaledInputsAreOfEveryKindInTurn) {
+  const auto draws = draws_for_all_kinds(two_inputs(), {}, Family::scaled);
+  ASSERT_TRUE(draws);
+  std::set<std::string> kinds[2];
+  for (int turn = 0; turn < *draws; ++turn) {
+    const auto inputs = draw_inputs(two_inputs(), {}, {Family::scaled, mix64(turn), kWidestOctaves, turn + 100});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    for (std::size_t n = 0; n < 2; ++n) kinds[n].merge(kinds_of((*inputs)[n].as<float>(), (*inputs)[n].elements()));
+  }
+  auto expected = kEveryKind;
+  expected.erase("zero");
+  expected.erase("constant");
+  EXPECT_EQ(kinds[0], expected);
+  EXPECT_EQ(kinds[1], expected);
+}
+
+TEST(Draw, NarrowDrawsStayNarrow) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const Family family : {Family::rows, Family::scaled}) {
+      const auto inputs = draw_inputs(two_inputs(), {}, {family, seed, 1});
+      ASSERT_TRUE(inputs) << inputs.error().message;
+      const ir::HostTensor& x = inputs->front();
+      for (std::int64_t i = 0; i < x.elements(); ++i) ASSERT_LT(std::fabs(x.as<float>()[i]), 88) << "exp overflows";
+    }
+}
+
+TEST(Draw, MaskedRowsAreOfEveryKindAndEveryInputHasItsTurn) {
+  const auto draws = draws_for_all_kinds(two_inputs(), {}, Family::masked);
+  ASSERT_TRUE(draws);
+  EXPECT_EQ(*draws, 4);  // two inputs, two masks
+  std::set<std::pair<int, float>> masks;
+  for (int turn = 0; turn < 4; ++turn) {
+    const auto inputs = draw_inputs(two_inputs(), {}, {Family::masked, 77, kWidestOctaves, turn});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    for (int n = 0; n < 2; ++n) {
+      const ir::HostTensor& x = (*inputs)[static_cast<std::size_t>(n)];
+      std::set<std::string> kinds;
+      for (std::int64_t r = 0; r < x.shape[0]; ++r) {
+        const float* row = x.as<float>() + r * x.shape[1];
+        const auto hidden = std::count_if(row, row + x.shape[1], [](float v) { return v < -1e8F; });
+        if (hidden > 0) masks.insert({n, *std::min_element(row, row + x.shape[1])});
+        if (hidden == 0) kinds.insert("none");
+        if (hidden == x.shape[1] - 1) kinds.insert("all but one");
+        if (hidden > 0 && row[0] < -1e8F && row[x.shape[1] - 1] > -1e8F) kinds.insert("begin");
+        if (hidden > 0 && row[0] > -1e8F && row[x.shape[1] - 1] < -1e8F) kinds.insert("end");
+      }
+      EXPECT_TRUE(kinds.size() == 1 || kinds.size() == 4) << "input " << n << ", turn " << turn;
+    }
+  }
+  EXPECT_EQ(masks.size(), 4U);
 }
 
 TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {

@@ -32,25 +32,47 @@ __device__ double special(u64 bits, u64 second, u64 index, u64 count) {
   }
   return bell(mix(bits));
 }
-__device__ double factor(u64 bits, int octaves) {
-  return ldexp(1.0 + unit(mix(bits)), (int)(bits % (u64)(2 * octaves + 1)) - octaves);
+// Kinds of rows: zero, constant, tiny, huge, shifted up and down, below -8, below -1e4, above 100, ordinary, any.
+__device__ double scale_of(int kind, u64 bits, int octaves) {
+  int exponent = (int)(bits % (u64)(2 * octaves + 1)) - octaves;
+  const int inwards = (int)(bits % (u64)(octaves / 2 + 1));
+  if (kind == 2) exponent = inwards - octaves;
+  if (kind == 3) exponent = octaves - inwards;
+  if (kind == 6) exponent = -1;
+  if (kind == 7) exponent = octaves >= 10 ? 8 : -1;
+  if (kind == 8 || kind == 9) exponent = 0;
+  return ldexp(1.0 + unit(mix(bits)), exponent);
 }
-__device__ double shift(u64 bits, double deviation) {
-  if (bits % 4 < 2) return 0;
-  const double size = ldexp(__dmul_rn(deviation, 1.0 + unit(mix(bits))), (int)((bits >> 8) % 7));
-  return bits % 4 == 2 ? size : -size;
+__device__ double offset_of(int kind, u64 bits, double scale, int octaves) {
+  const double size = 1.0 + unit(mix(bits));
+  const double shift = ldexp(__dmul_rn(scale, size), (int)((bits >> 8) % (octaves >= 2 ? 7 : 3)));
+  switch (kind) {
+    case 4: return shift;
+    case 5: return -shift;
+    case 6: return __dmul_rn(-16.0, size);
+    case 7: return __dmul_rn(octaves >= 10 ? -20000.0 : -16.0, size);
+    case 8: return octaves >= 6 ? __dmul_rn(128.0, size) : shift;
+    default: return 0;
+  }
 }
 __device__ u64 row_bits(u64 stream, u64 row) { return mix(stream ^ mix(row + 0x517cc1b727220a95ull)); }
-__device__ double row_value(u64 bits, u64 stream, u64 index, double length, double octaves) {
-  const u64 row = row_bits(stream, index / (u64)length);
-  if (row % 8 == 0) return 0;
-  const double scale = factor(row >> 3, (int)octaves);
-  if (row % 8 == 1) return __dmul_rn(scale, bell(row));
-  return __dadd_rn(shift(mix(row), scale), __dmul_rn(scale, bell(bits)));
+__device__ int row_kind(u64 stream, u64 row, u64 kinds) { return (int)((stream % kinds + row % kinds) % kinds); }
+__device__ double row_value(u64 bits, u64 stream, u64 index, double length, double reach) {
+  const u64 row = index / (u64)length, own = row_bits(stream, row);
+  const int kind = row_kind(stream, row, 11), octaves = (int)reach;
+  if (kind == 0) return 0;
+  const double scale = scale_of(kind, own >> 3, octaves);
+  if (kind == 1) return __dmul_rn(scale, bell(own));
+  return __dadd_rn(offset_of(kind, mix(own), scale, octaves), __dmul_rn(scale, bell(bits)));
 }
 __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_length, double mask) {
-  const u64 length = (u64)row_length, row = row_bits(stream, index / length), kept = (row >> 1) % length + 1;
-  const bool hidden = row % 2 == 0 ? index % length >= kept : bits % 8 == 0;
+  const u64 length = (u64)row_length, row = index / length, column = index % length;
+  const u64 place = (row_bits(stream, row) >> 1) % length;
+  const int kind = row_kind(stream, row, 5);
+  const bool hidden = kind == 0   ? column > place
+                      : kind == 1 ? bits % 8 == 0
+                      : kind == 2 ? column != place
+                                  : kind == 3 && column < place;
   return hidden ? mask : bell(mix(bits));
 }
 // Forms 0 to 10: the families (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
