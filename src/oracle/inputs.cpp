@@ -34,15 +34,25 @@ double log_uniform(std::uint64_t bits) {
   return std::ldexp((bits & (1ULL << 63)) != 0 ? -mantissa : mantissa, exponent);
 }
 
-/// Every 16384th element on average is NaN or infinite, every 64th a zero or a denormal; `second` decides which.
-double special(std::uint64_t bits, std::uint64_t second, std::int64_t index, std::int64_t count) {
+/// Kinds follow each other from one that the stream decides.
+int kind_of(std::uint64_t stream, std::int64_t place, int kinds) {
+  const auto all = static_cast<std::uint64_t>(kinds);
+  return static_cast<int>((stream % all + static_cast<std::uint64_t>(place) % all) % all);
+}
+
+/// NaN and the infinities follow each other, one in so many elements.
+constexpr int kNonfiniteKinds = 3;
+constexpr std::int64_t kNonfinitePeriod = 16384;
+
+/// One element of each period is NaN or infinite, every 64th on average a zero or a denormal.
+double special(std::uint64_t bits, std::uint64_t stream, std::int64_t index, std::int64_t count) {
   // Small tensors get one non-finite element too, at a place the seed decides.
-  const std::int64_t period = std::min<std::int64_t>(count, 16384);
-  const bool nonfinite = static_cast<std::uint64_t>(index % period) == second % static_cast<std::uint64_t>(period);
-  if (nonfinite) {
+  const std::int64_t block = index / kNonfinitePeriod, period = std::min(count, kNonfinitePeriod);
+  const std::uint64_t place = mix64(stream + static_cast<std::uint64_t>(block)) % static_cast<std::uint64_t>(period);
+  if (static_cast<std::uint64_t>(index % period) == place) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     const double choices[] = {std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
-    return choices[(second >> 40) % 3];
+    return choices[kind_of(stream, block, kNonfiniteKinds)];
   }
   if (bits % 64 == 0) {
     const double choices[] = {0.0, -0.0, 0x1.8p-130, -0x1.0p-149};
@@ -104,19 +114,17 @@ std::uint64_t row_bits(std::uint64_t stream, std::int64_t row) {
   return mix64(stream ^ mix64(static_cast<std::uint64_t>(row) + 0x517cc1b727220a95ULL));
 }
 
-/// Kinds follow each other from one that the stream decides.
-int row_kind(std::uint64_t stream, std::int64_t row, int kinds) {
-  const auto all = static_cast<std::uint64_t>(kinds);
-  return static_cast<int>((stream % all + static_cast<std::uint64_t>(row) % all) % all);
-}
+/// Two bits of mantissa: sums of equal terms are exact then. Else the roundings of a running sum all go one way, and
+/// what a plain kernel loses in a constant row would excuse errors in all others.
+double cut(double value) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & 0xfffc000000000000ULL); }
 
 double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
   const std::int64_t row = index / static_cast<std::int64_t>(input.a);
   const std::uint64_t own = row_bits(stream, row);
-  const int kind = row_kind(stream, row, kRowKinds), octaves = static_cast<int>(input.b);
+  const int kind = kind_of(stream, row, kRowKinds), octaves = static_cast<int>(input.b);
   if (kind == zero) return 0;
   const double scale = scale_of(kind, own >> 3, octaves);
-  if (kind == constant) return scale * bell(own);
+  if (kind == constant) return cut(scale * bell(own));
   return offset_of(kind, mix64(own), scale, octaves) + scale * bell(bits);
 }
 
@@ -125,7 +133,7 @@ double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index
   const std::int64_t row = index / length, column = index % length;
   const auto place = static_cast<std::int64_t>((row_bits(stream, row) >> 1) % static_cast<std::uint64_t>(length));
   bool hidden = false;  // at least one element of a row is not
-  switch (row_kind(stream, row, kMaskKinds)) {
+  switch (kind_of(stream, row, kMaskKinds)) {
     case 0: hidden = column > place; break;
     case 1: hidden = bits % 8 == 0; break;
     case 2: hidden = column != place; break;
@@ -144,8 +152,7 @@ double family_value(const InputDraw& input, std::uint64_t bits, std::uint64_t st
     case Family::integers: return static_cast<double>(bits % 9) - 4.0;
     case Family::positive: return unit(bits);
     case Family::negative: return -unit(bits);
-    case Family::specials:
-      return special(bits, mix64(stream + static_cast<std::uint64_t>(index / 16384)), index, count);
+    case Family::specials: return special(bits, stream, index, count);
     case Family::scaled: return input.b + input.a * bell(bits);
     case Family::rows: return row_value(bits, stream, index, input);
     case Family::masked: return masked_value(bits, stream, index, input);
@@ -270,30 +277,44 @@ std::size_t mask_turns(const Task& task, std::size_t free_inputs) {
 }
 
 /// The first seed after this one whose stream begins with the wanted kind of row.
-std::uint64_t seed_that_begins_with(std::uint64_t seed, std::uint64_t wanted, int kinds) {
-  const auto all = static_cast<std::uint64_t>(kinds);
-  while (mix64(seed) % all != wanted % all) seed = mix64(seed + 1);
+std::uint64_t seed_that_begins_with(std::uint64_t seed, std::uint64_t wanted, std::uint64_t kinds) {
+  while (mix64(seed) % kinds != wanted % kinds) seed = mix64(seed + 1);
   return seed;
 }
 
 constexpr int kScaledKinds = kRowKinds - tiny;
 
+/// Families whose tensors are made of pieces of several kinds.
+bool has_kinds(Family family) {
+  return family == Family::rows || family == Family::masked || family == Family::specials;
+}
+int kinds_of(Family family) {
+  return family == Family::rows ? kRowKinds : family == Family::masked ? kMaskKinds : kNonfiniteKinds;
+}
+
+/// Into so many pieces a tensor is cut, each of one kind.
+std::int64_t pieces_of(const Rows& rows, Family family) {
+  if (family != Family::specials) return rows.count;
+  return std::max<std::int64_t>(rows.count * rows.length / kNonfinitePeriod, 1);
+}
+
 }  // namespace
 
 Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family) {
   const auto free = free_inputs(task);
-  if (free.empty() || (!has_scale(family) && family != Family::masked)) return 1;
-  if (family == Family::scaled) return kScaledKinds;
+  if (!free.empty() && family == Family::scaled) return kScaledKinds;
+  if (free.empty() || !has_kinds(family)) return 1;
   // Vectors beside tensors (a bias, weights of a norm) are cut into pieces, of which there may be few.
   const bool has_tensors = std::ranges::any_of(free, [&](std::size_t i) { return task.inputs[i].shape.size() > 1; });
-  const std::int64_t kinds = family == Family::rows ? static_cast<std::int64_t>(kRowKinds) : kMaskKinds;
+  const std::int64_t kinds = kinds_of(family);
   std::int64_t fewest = kinds;
   for (const std::size_t i : free) {
+    if (task.inputs[i].shape.size() <= 1 && has_tensors) continue;
     KERF_TRY(const Rows rows, rows_of(task.inputs[i], shape.symbols));
-    if (task.inputs[i].shape.size() > 1 || !has_tensors) fewest = std::min(fewest, rows.count);
+    fewest = std::min(fewest, pieces_of(rows, family));
   }
   const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
-  return family == Family::rows ? draws : std::max(draws, static_cast<int>(mask_turns(task, free.size())));
+  return family != Family::masked ? draws : std::max(draws, static_cast<int>(mask_turns(task, free.size())));
 }
 
 Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
@@ -309,26 +330,27 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
     const int wanted = narrow ? std::min(data.octaves, kNarrowOctaves) : data.octaves;
     const int octaves = octaves_for(type.dtype, wanted);
     KERF_TRY(const Rows rows, rows_of(type, shape.symbols));
-    const auto count = static_cast<std::uint64_t>(rows.count);
     if (data.family == Family::scaled) {
-      // Every input goes through the kinds with a step of its own, so that all pairs of kinds have their turn.
+      // Every input goes through the kinds with a step of its own, so that many pairs of kinds have their turn.
       constexpr std::uint64_t kSteps[] = {1, 2, 4, 5, 7};  // without a common factor with the number of kinds
       static_assert(kScaledKinds == 9);
       const int kind =
           tiny + static_cast<int>((turn % kScaledKinds * kSteps[i % 5] + name % kScaledKinds) % kScaledKinds);
       input.a = scale_of(kind, mix64(input.seed ^ 1), octaves);
       input.b = offset_of(kind, mix64(input.seed ^ 2), input.a, octaves);
-    } else if (data.family == Family::rows) {
-      input.seed =
-          seed_that_begins_with(input.seed, turn % kRowKinds * (count % kRowKinds) + name % kRowKinds, kRowKinds);
-      input.a = static_cast<double>(rows.length);
-      input.b = octaves;
-    } else if (data.family == Family::masked) {
+      draws.push_back(input);
+      continue;
+    }
+    if (has_kinds(data.family)) {
+      const auto kinds = static_cast<std::uint64_t>(kinds_of(data.family));
+      const auto pieces = static_cast<std::uint64_t>(pieces_of(rows, data.family));
+      input.seed = seed_that_begins_with(input.seed, turn % kinds * (pieces % kinds) + name % kinds, kinds);
+    }
+    if (data.family == Family::rows || data.family == Family::masked) input.a = static_cast<double>(rows.length);
+    if (data.family == Family::rows) input.b = octaves;
+    if (data.family == Family::masked) {
       const std::uint64_t choice = turn % mask_turns(task, free.size());
       if (free.empty() || free[choice % free.size()] != i) input.family = Family::normal;
-      input.seed =
-          seed_that_begins_with(input.seed, turn % kMaskKinds * (count % kMaskKinds) + name % kMaskKinds, kMaskKinds);
-      input.a = static_cast<double>(rows.length);
       input.b = mask_for(type.dtype, choice >= free.size());
     }
     draws.push_back(input);

@@ -226,6 +226,24 @@ TEST(Draw, SpecialsAlwaysHoldANonFiniteElementAndMostlyOrdinaryOnes) {
   }
 }
 
+TEST(Draw, NanAndBothInfinitiesHaveTheirTurnInSmallTensors) {
+  Task task;
+  task.inputs = {{"x", DType::f32, {Dim(2), Dim(64)}}};
+  const auto draws = draws_for_all_kinds(task, {}, Family::specials);
+  ASSERT_TRUE(draws);
+  EXPECT_EQ(*draws, 3);
+  std::set<std::string> kinds;
+  for (int turn = 0; turn < *draws; ++turn) {
+    const auto inputs = draw_inputs(task, {}, {Family::specials, mix64(turn), kWidestOctaves, 41 + turn});
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    for (int i = 0; i < 128; ++i) {
+      const float v = inputs->front().as<float>()[i];
+      if (!std::isfinite(v)) kinds.insert(std::isnan(v) ? "nan" : v > 0 ? "+inf" : "-inf");
+    }
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"nan", "+inf", "-inf"}));
+}
+
 TEST(Draw, IntegersAreExactSmallAndOfBothSigns) {
   const ir::HostTensor x = tensor(Family::integers, 1000);
   bool negative = false, positive = false;

@@ -20,10 +20,11 @@ __device__ double log_uniform(u64 bits) {
   const double mantissa = 1.0 + unit(bits >> 5 << 5);
   return ldexp(bits >> 63 ? -mantissa : mantissa, exponent);
 }
-__device__ double special(u64 bits, u64 second, u64 index, u64 count) {
-  const u64 period = count < 16384 ? count : 16384;
-  if (index % period == second % period) {
-    const u64 which = (second >> 40) % 3;
+__device__ int kind_of(u64 stream, u64 place, u64 kinds) { return (int)((stream % kinds + place % kinds) % kinds); }
+__device__ double special(u64 bits, u64 stream, u64 index, u64 count) {
+  const u64 block = index / 16384, period = count < 16384 ? count : 16384;
+  if (index % period == mix(stream + block) % period) {
+    const int which = kind_of(stream, block, 3);
     return which == 0 ? real(0x7ff8000000000000ull) : which == 1 ? infinity() : -infinity();
   }
   if (bits % 64 == 0) {
@@ -56,19 +57,18 @@ __device__ double offset_of(int kind, u64 bits, double scale, int octaves) {
   }
 }
 __device__ u64 row_bits(u64 stream, u64 row) { return mix(stream ^ mix(row + 0x517cc1b727220a95ull)); }
-__device__ int row_kind(u64 stream, u64 row, u64 kinds) { return (int)((stream % kinds + row % kinds) % kinds); }
 __device__ double row_value(u64 bits, u64 stream, u64 index, double length, double reach) {
   const u64 row = index / (u64)length, own = row_bits(stream, row);
-  const int kind = row_kind(stream, row, 11), octaves = (int)reach;
+  const int kind = kind_of(stream, row, 11), octaves = (int)reach;
   if (kind == 0) return 0;
   const double scale = scale_of(kind, own >> 3, octaves);
-  if (kind == 1) return __dmul_rn(scale, bell(own));
+  if (kind == 1) return real((u64)__double_as_longlong(__dmul_rn(scale, bell(own))) & 0xfffc000000000000ull);
   return __dadd_rn(offset_of(kind, mix(own), scale, octaves), __dmul_rn(scale, bell(bits)));
 }
 __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_length, double mask) {
   const u64 length = (u64)row_length, row = index / length, column = index % length;
   const u64 place = (row_bits(stream, row) >> 1) % length;
-  const int kind = row_kind(stream, row, 5);
+  const int kind = kind_of(stream, row, 5);
   const bool hidden = kind == 0   ? column > place
                       : kind == 1 ? bits % 8 == 0
                       : kind == 2 ? column != place
@@ -84,7 +84,7 @@ __device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, do
     case 2: return bits % 500 == 0 ? 300.0 * bell(mix(bits)) : bell(mix(bits));
     case 3: case 33: return (double)(bits % 9) - 4.0;
     case 4: return unit(bits);
-    case 5: return special(bits, mix(stream + index / 16384), index, count);
+    case 5: return special(bits, stream, index, count);
     case 6: return -unit(bits);
     case 7: return __dadd_rn(b, __dmul_rn(a, bell(bits)));
     case 8: return row_value(bits, stream, index, a, b);
