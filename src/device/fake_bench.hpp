@@ -43,6 +43,7 @@ class FakeBench final : public Bench {
   std::vector<std::string> broken_red_zones;  ///< reported by every check
   std::vector<int> staged;                    ///< slots in the order they were staged
   std::vector<int> ran;                       ///< slots in the order kernels ran on them
+  std::vector<CallManner> manners;            ///< of the calls that had one
 
   Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan&,
                                                  const Bindings& constants) override {
@@ -90,6 +91,12 @@ class FakeBench final : public Bench {
       if (k.body) k.body(slots_[static_cast<std::size_t>(slot)]);
     }
     return RunOutcome(Timing{k.device_us * batch, us});
+  }
+
+  Result<RunOutcome> run_as(KernelHandle kernel, int slot, const CallManner& manner,
+                            std::chrono::milliseconds limit) override {
+    manners.push_back(manner);
+    return run(kernel, std::span(&slot, 1), limit);
   }
 
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override {

@@ -32,7 +32,7 @@ constexpr double kDrawWork = 1 << 24;
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
 
 /// Work that all draws of one family may take on the smallest shape, so that every kind of row is among them.
-constexpr double kKindsWork = 1 << 21;
+constexpr double kKindsWork = 1 << 23;
 /// A family is given up when so many kinds of it in a row were of no use.
 constexpr int kHopeless = 3;
 

@@ -151,12 +151,14 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   VerifyOptions options;
   options.gate = gate;
   options.call_limit = call_limit(*context);
+  const DeviceFacts& facts = tools_.target.device->facts();
+  if (facts.runs_on_host) options.cores = std::max(1, facts.compute_units);
   const Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + "checked");
   options.seed = rng.fork("slots").bits();
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options));
-  if (!refusal && gate == Gate::small_shape && tools_.target.device->facts().runs_on_host) {
+  if (!refusal && gate == Gate::small_shape && facts.runs_on_host) {
     KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *context->checked().front(),
                                    context->outputs(), options));
   }

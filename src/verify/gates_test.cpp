@@ -123,6 +123,25 @@ TEST_F(GatesTest, EveryAddressComesBackWithOtherDataHoweverManySlotsThereAre) {
   }
 }
 
+TEST_F(GatesTest, CallsDifferInTheirNumberOfThreads) {
+  const std::vector<const oracle::DataSet*> data(20, &data_);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    VerifyOptions options;
+    options.seed = seed;
+    options.cores = 2;
+    bench_.kernels = {{right, 1, std::nullopt, 0}};
+    bench_.manners.clear();
+    ASSERT_TRUE(verify(bench_, 0, data, 2, outputs_, options));
+    std::set<int> threads;
+    for (const CallManner& manner : bench_.manners) threads.insert(manner.threads);
+    EXPECT_GE(threads.size(), 3U);
+    options.cores = 0;
+    bench_.manners.clear();
+    ASSERT_TRUE(verify(bench_, 0, data, 2, outputs_, options));
+    EXPECT_TRUE(bench_.manners.empty()) << "not a processor";
+  }
+}
+
 TEST_F(GatesTest, FaultsKeepTheirKind) {
   bench_.kernels = {{right, 1, Fault{Fault::Kind::timed_out, "hung"}, 0}};
   auto result = verify(bench_, 0, {&data_}, 2, outputs_, {});

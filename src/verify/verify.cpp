@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/rng.hpp"
 
@@ -10,10 +13,12 @@ namespace kerf {
 
 Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, int slot, const oracle::DataSet& data,
                                            Poison poison, const std::vector<BufferSpec>& outputs,
-                                           const VerifyOptions& options, double* us) {
+                                           const VerifyOptions& options, double* us, int threads) {
   KERF_TRY_VOID(bench.stage(slot, data, poison));
   const std::array<int, 1> slots{slot};
-  KERF_TRY(const RunOutcome outcome, bench.run(kernel, slots, options.call_limit));
+  const CallManner manner{CallManner::Guest::none, threads};
+  KERF_TRY(const RunOutcome outcome, threads > 0 ? bench.run_as(kernel, slot, manner, options.call_limit)
+                                                 : bench.run(kernel, slots, options.call_limit));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
   if (const auto& timing = std::get<Timing>(outcome); us != nullptr)
     *us = timing.device_us > 0 ? timing.device_us : timing.host_us;
@@ -31,6 +36,12 @@ constexpr double kRepeatBudgetUs = 100'000;
 
 /// Slots that verification uses: few, so that every address comes back with other data.
 constexpr int kSlots = 4;
+
+/// As it is, or another number of threads than usual: one, few, one more than there are cores.
+int some_threads(int cores, Rng& rng) {
+  const int choices[] = {0, 0, 0, 0, 1, 2, 3, cores + 1};
+  return cores > 0 ? choices[rng.integer(0, std::ssize(choices) - 1)] : 0;
+}
 
 std::vector<int> some_slots(int slots, Rng& rng) {
   std::vector<int> all(static_cast<std::size_t>(slots));
@@ -80,8 +91,14 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Poison poison = (static_cast<int>(i) + first) % 2 == 0 ? Poison::a : Poison::b;
     const int slot = used[i % used.size()];
-    KERF_TRY(auto refusal, verify_call(bench, kernel, slot, *calls[i], poison, outputs, options, &call_us));
-    if (refusal) return refusal;
+    const int threads = some_threads(options.cores, rng);
+    double us = 0;
+    KERF_TRY(auto refusal, verify_call(bench, kernel, slot, *calls[i], poison, outputs, options, &us, threads));
+    if (threads == 0 || call_us == 0) call_us = us;
+    if (!refusal) continue;
+    if (auto* wrong = std::get_if<WrongResult>(&*refusal); wrong != nullptr && threads > 0)
+      wrong->message += fmt::format(" (with {} OpenMP threads)", threads);
+    return refusal;
   }
   return verify_batch(bench, kernel, data, used, call_us, outputs, options);
 }

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <thread>
 
+#include "base/file.hpp"
 #include "device/arena/fault_text.hpp"
 #include "sandbox/lockdown.hpp"
 
@@ -131,6 +133,20 @@ Fault KernelProcess::explain_end() {
   return explain(end);
 }
 
+bool KernelProcess::has_threads_left() {
+  constexpr int kLooks = 10;
+  constexpr std::chrono::milliseconds kBetweenLooks{5};
+  for (int look = 0; look < kLooks; ++look) {
+    const std::string status = read_file(fmt::format("/proc/{}/status", worker_.process->pid())).value_or("");
+    const auto at = status.find("\nThreads:");
+    if (at == std::string::npos || std::atoi(status.c_str() + at + 9) <= 1) return false;
+    if (!worker_.process->thaw()) return false;
+    std::this_thread::sleep_for(kBetweenLooks);
+    if (!worker_.process->freeze()) return false;
+  }
+  return true;
+}
+
 Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit,
                                           const CallManner& manner) {
   Control& page = control();
@@ -160,6 +176,10 @@ Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> sl
     Fault fault{Fault::Kind::crashed, clean_text({page.text.data(), page.text.size()})};
     worker_.process->kill_and_wait();
     return RunOutcome(std::move(fault));
+  }
+  if (pool_.options.single_threaded && manner.guest != CallManner::Guest::none && has_threads_left()) {
+    worker_.process->kill_and_wait();
+    return RunOutcome(Fault{Fault::Kind::crashed, "the kernel left threads of its own behind"});
   }
   Timing timing;
   timing.host_us = std::chrono::duration<double, std::micro>(end - begin).count();

@@ -46,6 +46,8 @@ class KernelProcess {
   KernelProcess(ArenaPool::Impl& pool, ArenaPool::Impl::Worker worker) : pool_(pool), worker_(std::move(worker)) {}
 
   enum class Wait { done, ended, timed_out };
+  /// True while the worker has more than one thread; those that are about to end get some time.
+  bool has_threads_left();
   Wait wait_for(std::uint32_t command, std::chrono::nanoseconds deadline);
   Fault explain_end();
   Control& control() const { return *reinterpret_cast<Control*>(control_.data()); }

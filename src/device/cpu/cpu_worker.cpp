@@ -149,6 +149,8 @@ class CpuKernel final : public arena::Kernel {
             ? run(std::span(&slot, 1)).transform([](double) {})
             : cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, caller_state_);
     if (manner.threads > 0) openmp_->set_threads(threads_);
+    // What is left then is the kernel's: the judge counts.
+    if (manner.guest != CallManner::Guest::none && called) openmp_->end_threads();
     return called;
   }
 

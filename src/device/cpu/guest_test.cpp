@@ -90,6 +90,21 @@ TEST_F(GuestKernel, LeavesOpenmpAndTheHeapAsTheyWere) {
   expect_harm("leaves memory allocated", "char* kept = new char[64]; asm volatile(\"\" :: \"r\"(kept) : \"memory\");");
 }
 
+TEST_F(GuestKernel, MayNotLeaveThreadsBehindExceptThoseOfOpenmp) {
+  expect_harm(
+      "left threads",
+      "pthread_t thread; pthread_create(&thread, nullptr, "
+      "[](void*) -> void* { for (volatile long i = 0; i < 20000000000; i = i + 1) {} return nullptr; }, nullptr);",
+      "#include <pthread.h>");
+  EXPECT_EQ(harm("#pragma omp parallel for num_threads(4)\n" + std::string(kHonestBody)), "");
+  EXPECT_EQ(harm("omp_set_max_active_levels(2);\n#pragma omp parallel num_threads(2)\n{\n"
+                 "#pragma omp parallel for num_threads(2)\n" +
+                     std::string(kHonestBody) + "}\nomp_set_max_active_levels(1);",
+                 "#include <omp.h>"),
+            "")
+      << "regions within regions";
+}
+
 TEST_F(GuestKernel, OrdinaryCallsBeforeDoNotHideWhatIsLeftChanged) {
   for (const char* body :
        {"_mm_setcsr(_mm_getcsr() | 0x8040);", "omp_set_num_threads(5);", "asm volatile(\"fld1\");"}) {

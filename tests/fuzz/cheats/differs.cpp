@@ -1,5 +1,5 @@
 // Calls an honest kernel and one that was made from it on the same data and says in how many calls the results differ.
-//   differs HONEST.so OTHER.so INPUTS (ELEMENTS ROW)... OUTPUT_ELEMENTS SCRATCH_BYTES COUNT CALLS
+//   differs HONEST.so OTHER.so INPUTS (ELEMENTS ROW)... OUTPUT_ELEMENTS SCRATCH_BYTES COUNT CALLS NAN_IS_FREE
 #include <dlfcn.h>
 #include <omp.h>
 
@@ -36,13 +36,15 @@ void fill(Buffer& x, long row, int family, std::mt19937_64& random) {
 }
 
 // Results of equal code on equal data are equal up to the order of threads.
-bool differ(const Buffer& a, const Buffer& b) {
+bool differ(const Buffer& a, const Buffer& b, bool special_inputs, bool nan_is_free) {
   double squares = 0;
   long finite = 0;
   for (const float v : a)
     if (std::isfinite(v)) squares += double(v) * v, ++finite;
   const double rms = finite > 0 ? std::sqrt(squares / double(finite)) : 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!special_inputs && !std::isfinite(a[i])) continue;  // an overflow, which nothing is said about
+    if (nan_is_free && std::isnan(a[i])) continue;
     if (std::isnan(a[i]) != std::isnan(b[i]) || std::isinf(a[i]) != std::isinf(b[i])) return true;
     if (std::isfinite(a[i]) && std::fabs(double(a[i]) - b[i]) > 2e-5 * std::fabs(a[i]) + 1e-6 * rms) return true;
   }
@@ -69,6 +71,7 @@ int main(int, char** arguments) {
   }
   const long outputs = std::atol(arguments[4 + 2 * inputs]), scratch_bytes = std::atol(arguments[5 + 2 * inputs]);
   const int scratch = std::atoi(arguments[6 + 2 * inputs]), calls = std::atoi(arguments[7 + 2 * inputs]);
+  const bool nan_is_free = std::atoi(arguments[8 + 2 * inputs]) != 0;
   std::mt19937_64 random(20240229);
   int wrong = 0;
   for (int call = 0; call < calls; ++call) {
@@ -96,7 +99,7 @@ int main(int, char** arguments) {
     for (int i = 0; i < inputs && !changed; ++i)
       for (std::size_t k = 0; k < data[i].size(); ++k)
         changed = changed || (data[i][k] != before[i][k] && data[i][k] == data[i][k]);
-    wrong += differ(expected, found) || changed ? 1 : 0;
+    wrong += differ(expected, found, call % 7 == 5, nan_is_free) || changed ? 1 : 0;
   }
   std::printf("%d of %d\n", wrong, calls);
 }
