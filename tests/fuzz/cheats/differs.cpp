@@ -27,7 +27,8 @@ void fill(Buffer& x, long row, int family, std::mt19937_64& random) {
     }
     double v = offset + scale * bell(random);
     if (family == 5 && random() % 64 == 0) {
-      const double special[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1e9};
+      const double special[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                                -1e9};
       v = special[random() % 3];
     }
     if (family == 6) v = std::round(v);
