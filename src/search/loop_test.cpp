@@ -353,18 +353,18 @@ TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
   options.tunings = 2;
   run("a");
   EXPECT_GT(evaluator.trials_timed, 15);
-  int looks = 0, verdicts = 0;
+  int timings = 0, verdicts = 0;
   for (const Step& step : steps("a")) {
     if (step.stage != Stage::tune) continue;
-    (step.operation == kTrialOperation ? looks : verdicts) += 1;
+    (step.operation == kTrialOperation ? timings : verdicts) += 1;
     EXPECT_EQ(step.parents.size(), 1u);
     if (step.operation == kTrialOperation) {
-      EXPECT_TRUE(step.cell.empty()) << "a look is no verdict";
+      EXPECT_TRUE(step.cell.empty()) << "a quick timing is no verdict";
     }
   }
-  EXPECT_EQ(looks, evaluator.trials_timed);
+  EXPECT_EQ(timings, evaluator.trials_timed);
   EXPECT_EQ(verdicts, 2);
-  EXPECT_EQ(progress.evaluations, 80) << "looks count";
+  EXPECT_EQ(progress.evaluations, 80) << "quick timings count";
 }
 
 TEST_F(LoopTest, TuningEndsBeforeTheTimeDoes) {
@@ -374,7 +374,7 @@ TEST_F(LoopTest, TuningEndsBeforeTheTimeDoes) {
   evaluator.before = [&] { clock.advance(std::chrono::seconds(1)); };
   run("a");
   EXPECT_GT(evaluator.trials_timed, 3);
-  EXPECT_LT(evaluator.trials_timed, 25) << "a look takes a second";
+  EXPECT_LT(evaluator.trials_timed, 25) << "a quick timing takes a second";
 }
 
 TEST_F(LoopTest, EndsATuningThatWasInterrupted) {
@@ -390,7 +390,7 @@ TEST_F(LoopTest, EndsATuningThatWasInterrupted) {
   evaluator.before = nullptr;
   const int looked = evaluator.trials_timed;
   EXPECT_FALSE(run("a").interrupted);
-  EXPECT_EQ(evaluator.trials_timed, looked) << "no look is repeated";
+  EXPECT_EQ(evaluator.trials_timed, looked) << "no quick timing is repeated";
   const auto after = steps("a");
   const Step& next = after.at(before.size());
   EXPECT_EQ(next.stage, Stage::tune);

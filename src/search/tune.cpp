@@ -14,7 +14,7 @@
 namespace kerf {
 namespace {
 
-/// Compiles what is likely to be looked at next; a new list replaces the rest of the old one.
+/// Compiles what is likely to be timed next; a new list replaces the rest of the old one.
 class CompileAhead {
  public:
   CompileAhead(Judge& judge, const Candidate& candidate, int threads) {
@@ -105,12 +105,12 @@ class Tuning {
 
   Result<TuneReport> run() {
     KERF_TRY(const TuneSearchResult found, search());
-    if (found.looks == 0)
+    if (found.timings == 0)
       return fail(Errc::invalid_input, candidate_.name +
                                            ": no tuple of its tunables satisfies its requirements for every shape: " +
                                            space_.refusal(space_.defaults()) + " (defaults)");
     TuneReport report;
-    report.looks = found.looks;
+    report.timings = found.timings;
     report.complete = found.complete;
     report.seconds = elapsed();
     report.tuples = space_.tuples();
@@ -128,14 +128,14 @@ class Tuning {
   Result<TuneSearchResult> search() {
     CompileAhead ahead(judge_, candidate_, std::max(0, options_.jobs));
     TuneSearchHooks hooks;
-    hooks.look = [&](const TunePoint& point, int rounds) { return look(point, rounds); };
+    hooks.time = [&](const TunePoint& point, int rounds) { return time_point(point, rounds); };
     hooks.go_on = [&] {
       return (options_.seconds <= 0 || elapsed() < options_.seconds) && (!options_.go_on || options_.go_on());
     };
     hooks.soon = [&](const std::vector<TunePoint>& points) {
       std::deque<Bindings> next;
       for (std::size_t i = 1; i < points.size(); ++i)
-        next.push_back(space_.bindings(points[i]));  // the first is compiled by `look`
+        next.push_back(space_.bindings(points[i]));  // the first is compiled by `time_point`
       ahead.replace(std::move(next));
     };
     const TuneSearchOptions search{options_.evaluations, options_.seed, options_.rounds};
@@ -143,13 +143,13 @@ class Tuning {
                                : tune_search(space_, search, hooks);
   }
 
-  Result<std::optional<TuneEstimate>> look(const TunePoint& point, int rounds) {
+  Result<std::optional<TuneEstimate>> time_point(const TunePoint& point, int rounds) {
     TuneTrial& trial = trials_[point];
     trial.number = ++number_;
-    ++trial.looks;
+    ++trial.timings;
     trial.tunables = space_.bindings(point);
     KERF_TRY_VOID(take_samples(point, rounds, trial));
-    // On a busy machine a few rounds may say nothing: disturbed looks take longer.
+    // On a busy machine a few rounds may say nothing: disturbed timings take longer.
     constexpr double kDisturbed = 1.25;
     for (int again = 0; again < 2 && !trial.refused && trial.time.high > kDisturbed * trial.time.low; ++again)
       KERF_TRY_VOID(take_samples(point, 2 * rounds, trial));
@@ -275,7 +275,7 @@ class Tuning {
   Nanoseconds start_;
   int number_ = 0;
   std::map<TunePoint, TuneTrial> trials_;
-  std::map<TunePoint, std::vector<std::vector<double>>> samples_;  // per shape, all looks
+  std::map<TunePoint, std::vector<std::vector<double>>> samples_;  // per shape, all timings
   std::map<TunePoint, Evaluation> verdicts_;
 };
 
@@ -298,7 +298,7 @@ Evaluation to_record(const TuneTrial& trial, const Evaluation& like) {
   record.toolchain = like.toolchain;
   record.seed = like.seed;
   record.tunables = trial.tunables;
-  record.notes = {"short look while tuning, not a verdict: checked on the smallest shape, timed without baselines"};
+  record.notes = {"short timing while tuning, not a verdict: checked on the smallest shape, timed without baselines"};
   if (trial.refused) {
     record.outcome = *trial.refused;
     return record;

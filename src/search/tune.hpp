@@ -16,19 +16,19 @@
 namespace kerf {
 
 struct TuneOptions {
-  int evaluations = 60;  ///< looks at tuples, repeated ones included
+  int evaluations = 60;  ///< timings of tuples, repeated ones included
   double seconds = 0;    ///< 0: no limit; the verdicts at the end are not counted
   std::uint64_t seed = 1;
-  int rounds = 5;               ///< timed batches of a first look
+  int rounds = 5;               ///< timed batches of a first timing
   int passes = 0;               ///< above 0: every allowed tuple, this many times, whatever `evaluations` says
-  int jobs = 1;                 ///< compilers side by side, beside the one who looks
-  std::function<bool()> go_on;  ///< set: asked before every look; false ends the looking early
+  int jobs = 1;                 ///< compilers side by side, beside the one that times
+  std::function<bool()> go_on;  ///< set: asked before every timing; false ends the tuning early
 };
 
-/// All that is known of one tuple. From short looks: never a verdict.
+/// All that is known of one tuple. From short timings: never a verdict.
 struct TuneTrial {
-  int number = 0;  ///< of the latest look at it, from 1
-  int looks = 0;
+  int number = 0;  ///< of the latest timing of it, from 1
+  int timings = 0;
   Bindings tunables;
   std::optional<Outcome> refused;  ///< set: it does not pass
   struct Timed {
@@ -37,7 +37,7 @@ struct TuneTrial {
     TimeEstimate time;
     std::vector<double> us;  ///< the samples behind it
   };
-  std::vector<Timed> shapes;  ///< per timed shape, all looks together; empty when it is refused
+  std::vector<Timed> shapes;  ///< per timed shape, all timings together; empty when it is refused
   TimeEstimate time;          ///< weighted geometric mean over the shapes
   double score_us = 0;        ///< what decides, as a time: see `ranking_log_us`
 };
@@ -46,7 +46,7 @@ struct TuneTrial {
 class TuneObserver {
  public:
   virtual ~TuneObserver() = default;
-  virtual void on_trial(const TuneTrial& trial) = 0;  ///< after every look; whoever keeps records keeps it
+  virtual void on_trial(const TuneTrial& trial) = 0;  ///< after every timing; whoever keeps records keeps it
   virtual void on_note(const std::string& text) = 0;
 };
 
@@ -58,10 +58,10 @@ struct TuneReport {
   std::optional<Speedup> gain;       ///< of the best over the defaults, timed in turn; none when they are the best
   std::optional<Bindings> rejected;  ///< was fastest in short timings, but not when it and the defaults ran in turn
   std::map<std::string, Bindings> best_by_shape;  ///< per timed shape; each passed every gate
-  int looks = 0;
+  int timings = 0;
   double seconds = 0;
   double tuples = 0;      ///< of the space, allowed or not
-  bool complete = false;  ///< every allowed tuple was looked at
+  bool complete = false;  ///< every allowed tuple was timed
 };
 
 /// Looks at tuples within the budget, then takes the winners through the whole pipeline. The best of them takes the

@@ -16,8 +16,8 @@ constexpr std::size_t kFew = 6;          // random tuples of which the start tak
 constexpr std::size_t kPool = 2000;      // tuples that the model is asked about
 constexpr std::size_t kAhead = 3;        // tuples announced for compiling
 
-/// Gains are counted against a bar this far above the best (a logarithm of times). The lowest of many noisy looks
-/// flatters, and few looks are left: better to go where the model expects the best than where it knows the least.
+/// Gains are counted against a bar this far above the best (a logarithm of times). The lowest of many noisy timings
+/// flatters, and few timings are left: better to go where the model expects the best than where it knows the least.
 constexpr double kBar = 0.1;
 
 /// Squared distance, every tunable's range counting the same.
@@ -46,7 +46,7 @@ class Search {
         if (refused_.count(order[i]) != 0) continue;
         hooks_.soon({order.begin() + static_cast<std::ptrdiff_t>(i),
                      order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), i + kAhead))});
-        KERF_TRY_VOID(look(order[i], options_.rounds));
+        KERF_TRY_VOID(time_point(order[i], options_.rounds));
       }
     }
     return result();
@@ -57,26 +57,26 @@ class Search {
     const int reserve = total < 5 ? 0 : std::clamp(total / 12, 1, 6);  // for the halving
     const int start = std::clamp(static_cast<int>(0.2 * total), 3, 3 + static_cast<int>(sizes_.size()));
     KERF_TRY_VOID(begin(std::min(start, total)));
-    while (looks_ < total - reserve && hooks_.go_on()) {
+    while (timings_ < total - reserve && hooks_.go_on()) {
       const auto next = choose();
       if (next.empty()) break;
       hooks_.soon(next);
-      KERF_TRY_VOID(look(next.front(), options_.rounds));
+      KERF_TRY_VOID(time_point(next.front(), options_.rounds));
     }
-    KERF_TRY_VOID(halve(std::min(total - looks_, std::max(reserve, 6))));
+    KERF_TRY_VOID(halve(std::min(total - timings_, std::max(reserve, 6))));
     return result();
   }
 
  private:
   TuneSearchResult result() const {
-    return {ranking(), looks_, listed_ && known_.size() + refused_.size() >= all_.size()};
+    return {ranking(), timings_, listed_ && known_.size() + refused_.size() >= all_.size()};
   }
 
   bool seen(const TunePoint& point) const { return known_.count(point) != 0 || refused_.count(point) != 0; }
 
-  Status look(const TunePoint& point, int rounds) {
-    ++looks_;
-    KERF_TRY(const auto estimate, hooks_.look(point, rounds));
+  Status time_point(const TunePoint& point, int rounds) {
+    ++timings_;
+    KERF_TRY(const auto estimate, hooks_.time(point, rounds));
     if (estimate) {
       known_[point] = *estimate;
     } else {
@@ -109,8 +109,8 @@ class Search {
     }
     hooks_.soon(plan);
     for (const TunePoint& point : plan) {
-      if (looks_ > 0 && !hooks_.go_on()) break;
-      KERF_TRY_VOID(look(point, options_.rounds));
+      if (timings_ > 0 && !hooks_.go_on()) break;
+      KERF_TRY_VOID(time_point(point, options_.rounds));
     }
     return {};
   }
@@ -174,14 +174,14 @@ class Search {
     return result;
   }
 
-  Status halve(int looks) {
+  Status halve(int timings) {
     int rounds = 4 * options_.rounds;
-    for (int width = (looks + 1) / 2 + (looks == 2 ? 1 : 0); width >= 1 && looks > 0; width /= 2, rounds *= 2) {
+    for (int width = (timings + 1) / 2 + (timings == 2 ? 1 : 0); width >= 1 && timings > 0; width /= 2, rounds *= 2) {
       const auto best = ranking();
       if (best.size() < 2) return {};
       for (std::size_t i = 0; i < std::min<std::size_t>(best.size(), static_cast<std::size_t>(width)); ++i) {
-        if (looks-- <= 0 || !hooks_.go_on()) return {};
-        KERF_TRY_VOID(look(best[i].first, rounds));
+        if (timings-- <= 0 || !hooks_.go_on()) return {};
+        KERF_TRY_VOID(time_point(best[i].first, rounds));
       }
     }
     return {};
@@ -196,7 +196,7 @@ class Search {
   bool listed_ = false;
   std::map<TunePoint, TuneEstimate> known_;
   std::set<TunePoint> refused_;
-  int looks_ = 0, choices_ = 0;
+  int timings_ = 0, choices_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Where to look next in a space of tunables: start, improve, decide. Knows nothing of kernels, so it can be replayed on
+// What to time next in a space of tunables: start, improve, decide. Knows nothing of kernels, so it can be replayed on
 // recorded times.
 
 #include <functional>
@@ -12,12 +12,12 @@
 namespace kerf {
 
 struct TuneSearchOptions {
-  int evaluations = 60;  ///< looks, repeated ones included
+  int evaluations = 60;  ///< timings, repeated ones included
   std::uint64_t seed = 1;
-  int rounds = 5;  ///< timed batches of a first look; the halving starts with four times as many and doubles them
+  int rounds = 5;  ///< timed batches of a first timing; the halving starts with four times as many and doubles them
 };
 
-/// What is known of a tuple after all looks at it so far.
+/// What is known of a tuple after all timings of it so far.
 struct TuneEstimate {
   double log_us = 0;  ///< logarithm of its time
   double error = 0;   ///< standard error of that
@@ -26,15 +26,15 @@ struct TuneEstimate {
 /// Borrowed for the call.
 struct TuneSearchHooks {
   /// Looks at a tuple (again); none when it is refused.
-  std::function<Result<std::optional<TuneEstimate>>(const TunePoint& point, int rounds)> look;
+  std::function<Result<std::optional<TuneEstimate>>(const TunePoint& point, int rounds)> time;
   std::function<bool()> go_on;                                     ///< false: time is up
   std::function<void(const std::vector<TunePoint>& points)> soon;  ///< likely next, for compiling ahead
 };
 
 struct TuneSearchResult {
   std::vector<std::pair<TunePoint, TuneEstimate>> ranking;  ///< what was measured, best first
-  int looks = 0;
-  bool complete = false;  ///< every allowed tuple was looked at
+  int timings = 0;
+  bool complete = false;  ///< every allowed tuple was timed
 };
 
 /// 1. The defaults, then tuples far from each other. 2. The tuple with the largest expected gain under a model of those

@@ -31,7 +31,7 @@ double blocked_us(const Bindings& at) {
 
 struct Replay {
   TuneSearchResult result;
-  int looks = 0;
+  int timings = 0;
   std::set<TunePoint> tuples;
 };
 
@@ -41,9 +41,9 @@ Replay replay(const TuneSpace& space, const TuneSearchOptions& options, double n
   Rng rng = Rng(options.seed).fork("noise");
   std::map<TunePoint, std::pair<double, double>> pooled;  // sum and weight
   TuneSearchHooks hooks;
-  hooks.look = [&](const TunePoint& point, int rounds) -> Result<std::optional<TuneEstimate>> {
+  hooks.time = [&](const TunePoint& point, int rounds) -> Result<std::optional<TuneEstimate>> {
     EXPECT_TRUE(space.allowed(point));
-    ++run.looks;
+    ++run.timings;
     run.tuples.insert(point);
     const auto us = time_us(space.bindings(point));
     if (!us) return std::optional<TuneEstimate>{};
@@ -67,7 +67,7 @@ std::vector<double> losses(const TuneSpace& space, const std::function<double(co
   std::vector<double> result;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Replay found = replay(space, {budget, seed, 3}, 0.01, time_us);
-    EXPECT_LE(found.looks, budget);
+    EXPECT_LE(found.timings, budget);
     result.push_back(time_us(space.bindings(found.result.ranking.front().first)) / best);
   }
   std::sort(result.rbegin(), result.rend());
@@ -101,8 +101,8 @@ TEST(TuneSearch, StaysWithinItsBudgetAndLooksAtTheDefaultsFirst) {
   const TuneSpace space = space_of(kBlocked);
   for (const int budget : {1, 2, 3, 5, 9, 30}) {
     const Replay found = replay(space, {budget, 3, 3}, 0.01, blocked_us);
-    EXPECT_EQ(found.looks, budget);
-    EXPECT_EQ(found.result.looks, budget);
+    EXPECT_EQ(found.timings, budget);
+    EXPECT_EQ(found.result.timings, budget);
     EXPECT_EQ(found.tuples.count(space.defaults()), 1U);
   }
 }
@@ -127,14 +127,14 @@ TEST(TuneSearch, ASpaceSmallerThanTheBudgetIsSeenWhole) {
                               [](const Bindings& at) { return 10.0 + static_cast<double>(at.at("A") * at.at("B")); });
   EXPECT_TRUE(found.result.complete);
   EXPECT_EQ(found.tuples.size(), 6U);
-  EXPECT_LT(found.looks, 30) << "nothing is gained by looking for ever";
+  EXPECT_LT(found.timings, 30) << "nothing is gained by timing for ever";
   EXPECT_EQ(space.bindings(found.result.ranking.front().first), (Bindings{{"A", 1}, {"B", 1}}));
 }
 
 TEST(TuneSearch, AnEmptySpaceIsNeverLookedAt) {
   const Replay found =
       replay(space_of("tune: A = {1, 2, 3}\nrequire: A > 5\n"), {10, 1, 3}, 0.0, [](const Bindings&) { return 1.0; });
-  EXPECT_EQ(found.looks, 0);
+  EXPECT_EQ(found.timings, 0);
   EXPECT_TRUE(found.result.ranking.empty());
 }
 

@@ -52,7 +52,7 @@ TEST_F(TuneTest, TheGainOverTheDefaultsIsTimedInTurn) {
 
 TEST_F(TuneTest, ATupleThatIsSlowerThanTheDefaultsWhenTimedInTurnIsNotKept) {
   listener_.hear = [&](const std::string& note) {
-    if (note.find("in turn") != std::string::npos) us_["V=2\n"] = 15;  // what made it look fast is over
+    if (note.find("in turn") != std::string::npos) us_["V=2\n"] = 15;  // what made it seem fast is over
   };
   const TuneReport report = tuned();
   EXPECT_EQ(report.best, report.defaults);

@@ -48,7 +48,7 @@ def main():
         done = run("twice.toml", "twice.cpp", "--evals", "16", "--json", "--out", "tuned.cpp", "--set", "measure.max_rounds=3")
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout)
-        assert report["schema"] == 1 and report["tuples"] == 27 and report["looks"] <= 16, report
+        assert report["schema"] == 2 and report["tuples"] == 27 and report["timings"] <= 16, report
         assert report["best"]["WASTE"] == 1 and report["best"]["BROKEN"] == 0, report["best"]
         assert report["verdict"]["outcome"] == "measured" and report["verdict"]["tunables"] == report["best"]
         assert report["before"]["tunables"] == {"WASTE": 2000, "BROKEN": 0, "STEP": 1}

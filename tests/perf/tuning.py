@@ -7,7 +7,7 @@
 
 First every tuple of every space (kernels composed for sample tasks, and those in tests/perf/tuning) is timed, several passes in random orders (`kerf tune --all`); landscapes that
 are in --out already are kept, so this can be stopped and taken up again. Use an idle machine. Then the tuner is replayed on them with many
-seeds, each from a tuple drawn at random in place of the kernel's defaults: each look draws from the samples taken of that tuple, so its noise
+seeds, each from a tuple drawn at random in place of the kernel's defaults: each timing draws from the samples taken of that tuple, so its noise
 is the machine's. The same is done for random search.
 Prints a markdown table; results.json has everything.
 """
@@ -71,7 +71,7 @@ def row(result):
     name = pathlib.Path(result["landscape"]).name.removesuffix(".json")
     kerf, random = result["kerf"], result["random"]
     share = lambda r: f"{100 * r['close']:.0f} % [{100 * r['close_low']:.0f} .. {100 * r['close_high']:.0f}]"
-    # A run that never comes close counts as one look more than its budget.
+    # A run that never comes close counts as one timing more than its budget.
     first = lambda r: "none" if r["median_evaluations_to_close"] > result["budget"] else f"{r['median_evaluations_to_close']:.0f}"
     return (f"| {name} | {result['points']} | {result['points_within_2_percent']} | {result['defaults_loss']:.2f}x | "
             f"{100 * result['median_noise']:.1f} % | {result['budget']} | {share(kerf)} | {first(kerf)} | "
@@ -105,9 +105,9 @@ def main():
     results = [json.loads(line) for line in done.stdout.splitlines()]
     devices = sorted({json.loads(f.read_text())["device"] for f in files})
     (args.out / "results.json").write_text(json.dumps({"devices": devices, "seeds": args.seeds, "share": args.share, "spaces": results}, indent=1))
-    print(f"{args.seeds} replays per space on recorded times; a fifth means {100 * args.share:.0f} % of the points, repeated looks counted. "
+    print(f"{args.seeds} replays per space on recorded times; a fifth means {100 * args.share:.0f} % of the points, repeated timings counted. "
           f"Devices: {', '.join(devices)}.\n")
-    print("| space | points | within 2 % | defaults | noise | budget | found within 2 % | looks (median) | loss median / p90 | random: found | looks |")
+    print("| space | points | within 2 % | defaults | noise | budget | found within 2 % | timings (median) | loss median / p90 | random: found | timings |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for result in results:
         print(row(result))

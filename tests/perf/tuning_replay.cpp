@@ -1,6 +1,6 @@
-// Replays the tuner on recorded landscapes (`kerf tune --all N --json`): a look at a tuple draws from the samples that
-// were taken of it, so the noise is that of the machine. How often does a fifth of the evaluations find a tuple within
-// 2 % of the best?
+// Replays the tuner on recorded landscapes (`kerf tune --all N --json`): a timing of a tuple draws from the samples
+// that were taken of it, so the noise is that of the machine. How often does a fifth of the evaluations find a tuple
+// within 2 % of the best?
 
 #include <fmt/format.h>
 
@@ -89,8 +89,8 @@ Result<Landscape> load(const std::string& path) {
 
 struct Replay {
   double loss = 0;  // time of the tuple that was chosen over the best
-  int first = 0;    // look that was the first within 2 %; 0: none
-  int looks = 0;
+  int first = 0;    // timing that was the first within 2 %; 0: none
+  int timings = 0;
 };
 
 constexpr double kClose = 1.02;
@@ -98,11 +98,11 @@ constexpr double kClose = 1.02;
 TuneSearchHooks hooks_for(const Landscape& land, Rng& rng, std::map<TunePoint, std::vector<double>>& pooled,
                           Replay& replay) {
   TuneSearchHooks hooks;
-  hooks.look = [&](const TunePoint& point, int rounds) -> Result<std::optional<TuneEstimate>> {
-    ++replay.looks;
+  hooks.time = [&](const TunePoint& point, int rounds) -> Result<std::optional<TuneEstimate>> {
+    ++replay.timings;
     const auto& samples = land.samples.at(point);
     if (samples.empty()) return std::optional<TuneEstimate>{};
-    if (replay.first == 0 && land.truth.at(point) <= kClose * land.best) replay.first = replay.looks;
+    if (replay.first == 0 && land.truth.at(point) <= kClose * land.best) replay.first = replay.timings;
     auto& seen = pooled[point];
     const auto draw = [&](int count) {
       for (int i = 0; i < count; ++i)
@@ -110,7 +110,7 @@ TuneSearchHooks hooks_for(const Landscape& land, Rng& rng, std::map<TunePoint, s
             samples[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(samples.size()) - 1))]);
       return median_interval(seen);
     };
-    Interval interval = draw(rounds);  // as tune() looks: longer where it was disturbed
+    Interval interval = draw(rounds);  // as tune() times: longer where it was disturbed
     for (int again = 0; again < 2 && interval.high > 1.25 * interval.low; ++again) interval = draw(2 * rounds);
     return std::optional<TuneEstimate>(
         {std::log(quantile(seen, 0.25)), std::max(std::log(interval.high / interval.low) / 4, 0.005)});
@@ -149,7 +149,7 @@ Result<Replay> replay_random(const Landscape& land, int budget, std::uint64_t se
     const auto at = static_cast<std::size_t>(rng.integer(i, static_cast<std::int64_t>(order.size()) - 1));
     std::swap(order[static_cast<std::size_t>(i)], order[at]);
     const TunePoint& point = order[static_cast<std::size_t>(i)];
-    KERF_TRY(const auto seen, hooks.look(point, 5));
+    KERF_TRY(const auto seen, hooks.time(point, 5));
     if (!seen || seen->log_us >= best) continue;
     best = seen->log_us;
     replay.loss = land.truth.at(point) / land.best;
@@ -159,12 +159,12 @@ Result<Replay> replay_random(const Landscape& land, int budget, std::uint64_t se
 
 json summary(const std::vector<Replay>& replays, int budget) {
   std::vector<double> losses, firsts;
-  int close = 0, looks = 0;
+  int close = 0, timings = 0;
   for (const Replay& replay : replays) {
     losses.push_back(std::min(replay.loss, 1e9));
     firsts.push_back(replay.first == 0 ? budget + 1 : replay.first);
     close += replay.loss <= kClose ? 1 : 0;
-    looks = std::max(looks, replay.looks);
+    timings = std::max(timings, replay.timings);
   }
   const double n = static_cast<double>(replays.size()), p = close / n, z = 1.96;  // Wilson's interval
   const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
@@ -176,7 +176,7 @@ json summary(const std::vector<Replay>& replays, int budget) {
           {"p90_loss", quantile(losses, 0.9)},
           {"median_evaluations_to_close", median(firsts)},
           {"p90_evaluations_to_close", quantile(firsts, 0.9)},
-          {"most_looks", looks}};
+          {"most_timings", timings}};
 }
 
 Result<json> judge(const std::string& path, int seeds, double share) {

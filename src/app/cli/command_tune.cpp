@@ -38,7 +38,7 @@ class TuneProgress final : public TuneObserver {
     if (leads) best_us_ = trial.score_us;
     if (silent_) return;
     const std::string what = trial.refused ? outcome_words(*trial.refused) : interval(trial.time);
-    const std::string again = trial.looks > 1 ? fmt::format("  (timing {})", trial.looks) : "";
+    const std::string again = trial.timings > 1 ? fmt::format("  (timing {})", trial.timings) : "";
     const Colour colour = trial.refused ? Colour::red : leads ? Colour::green : Colour::none;
     console_.err << fmt::format("{:5}  {}  {}{}\n", trial.number, words(trial.tunables),
                                 paint(what, colour, console_.err_style), again)
@@ -66,7 +66,7 @@ json to_json(const TimeEstimate& time) {
 
 json to_json(const TuneTrial& trial) {
   json object{{"tunables", to_json(trial.tunables)},
-              {"looks", trial.looks},
+              {"timings", trial.timings},
               {"outcome", trial.refused ? outcome_name(*trial.refused) : "timed"}};
   if (trial.refused) {
     object["gate"] = outcome_gate(*trial.refused);
@@ -82,13 +82,13 @@ json to_json(const TuneTrial& trial) {
 }
 
 json to_json(const TuneReport& report, const Candidate& candidate) {
-  json object{{"schema", 1},
+  json object{{"schema", 2},
               {"task", report.verdict.task},
               {"kernel", candidate.name},
               {"target", report.verdict.target},
               {"device", report.verdict.device},
               {"tuples", report.tuples},
-              {"looks", report.looks},
+              {"timings", report.timings},
               {"seconds", report.seconds},
               {"complete", report.complete},
               {"defaults", to_json(report.defaults)},
@@ -132,12 +132,12 @@ void show(const TuneReport& report, Console& console) {
     const Colour colour = trial.tunables == report.best ? Colour::green : Colour::none;
     rows.push_back({{words(trial.tunables), colour},
                     {interval(trial.time)},
-                    {std::to_string(trial.looks), Colour::none, true},
+                    {std::to_string(trial.timings), Colour::none, true},
                     {fmt::format("{:.3f}x", ratio), Colour::none, true}});
   }
   console.out << "\n" << table(rows, console.out_style);
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
-  console.out << fmt::format("\n{} quick timings, {} of {:.0f} tuples, {:.1f} s{}\n\n", report.looks,
+  console.out << fmt::format("\n{} quick timings, {} of {:.0f} tuples, {:.1f} s{}\n\n", report.timings,
                              report.table.size(), report.tuples, report.seconds,
                              report.complete ? " (all that are allowed)" : "");
   std::vector<Evaluation> verdicts{report.verdict};

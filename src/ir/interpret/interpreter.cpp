@@ -9,8 +9,8 @@
 
 #include "base/parallel.hpp"
 #include "ir/interpret/nodes.hpp"
-#include "ir/interpret/plan.hpp"
 #include "ir/interpret/region.hpp"
+#include "ir/interpret/schedule.hpp"
 
 namespace kerf::ir {
 namespace {
@@ -19,12 +19,12 @@ using namespace eval;
 
 std::size_t at(NodeId node) { return static_cast<std::size_t>(node); }
 
-/// Runs the steps of a plan. One use.
+/// Runs the steps of a schedule. One use.
 class Executor {
  public:
-  Executor(const Graph& graph, const Plan& plan, const InterpretOptions& options)
+  Executor(const Graph& graph, const Schedule& schedule, const InterpretOptions& options)
       : graph_(graph),
-        plan_(plan),
+        schedule_(schedule),
         threads_(options.threads > 0 ? options.threads : available_cores()),
         memory_(options.max_bytes),
         values_(graph.nodes.size()),
@@ -32,7 +32,7 @@ class Executor {
 
   Result<std::vector<HostTensor>> run(std::span<const HostTensor> inputs) {
     KERF_TRY_VOID(bind_inputs(inputs));
-    for (const Step& step : plan_.steps) {
+    for (const Step& step : schedule_.steps) {
       for (const NodeId node : step.produces) KERF_TRY_VOID(allocate(node));
       if (const auto* region = std::get_if<RegionStep>(&step.work))
         KERF_TRY_VOID(execute(*region));
@@ -46,7 +46,7 @@ class Executor {
   }
 
  private:
-  const NodeFacts& facts(NodeId node) const { return plan_.facts[at(node)]; }
+  const NodeFacts& facts(NodeId node) const { return schedule_.facts[at(node)]; }
 
   Status bind_inputs(std::span<const HostTensor> inputs) {
     if (inputs.size() != graph_.inputs.size())
@@ -73,7 +73,7 @@ class Executor {
 
   /// The value of a node, through aliases, with the node's own extents.
   Value value(NodeId node) const {
-    Value result = values_[at(plan_.base[at(node)])];
+    Value result = values_[at(schedule_.base[at(node)])];
     result.extents = facts(node).extents;
     return result;
   }
@@ -88,7 +88,7 @@ class Executor {
   HostTensor* home(NodeId node) {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const NodeId output = graph_.outputs[i].node;
-      if (plan_.base[at(output)] == node && facts(output).storage == facts(node).storage) return &outputs_[i];
+      if (schedule_.base[at(output)] == node && facts(output).storage == facts(node).storage) return &outputs_[i];
     }
     return nullptr;
   }
@@ -157,7 +157,7 @@ class Executor {
 
   /// The operand of a contraction: memory, seen through the affine views above it.
   StridedValue strided(NodeId node) const {
-    const NodeId leaf = strided_base(graph_, plan_.facts, node);
+    const NodeId leaf = strided_base(graph_, schedule_.facts, node);
     IndexMap map = identity_map(facts(node).extents);
     for (NodeId n = node; n != leaf; n = graph_[n].args[0])
       map = view_map(map, *facts(n).view, facts(graph_[n].args[0]).extents);
@@ -249,7 +249,7 @@ class Executor {
   }
 
   const Graph& graph_;
-  const Plan& plan_;
+  const Schedule& schedule_;
   int threads_;
   Memory memory_;  // before values_: blocks return to it
   std::vector<Value> values_;
@@ -261,8 +261,8 @@ class Executor {
 Result<std::vector<HostTensor>> interpret(const Graph& graph, std::span<const HostTensor> inputs,
                                           const Bindings& bindings, const InterpretOptions& options) {
   try {
-    KERF_TRY(const Plan plan, make_plan(graph, bindings));
-    return Executor(graph, plan, options).run(inputs);
+    KERF_TRY(const Schedule schedule, make_schedule(graph, bindings));
+    return Executor(graph, schedule, options).run(inputs);
   } catch (const std::bad_alloc&) {
     return fail(Errc::unavailable, "out of memory while evaluating the reference; use a smaller shape");
   }

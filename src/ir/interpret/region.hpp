@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/interpret/memory.hpp"
-#include "ir/interpret/plan.hpp"
+#include "ir/interpret/schedule.hpp"
 
 namespace kerf::ir::eval {
 

@@ -1,4 +1,4 @@
-#include "ir/interpret/plan.hpp"
+#include "ir/interpret/schedule.hpp"
 
 #include <fmt/format.h>
 
@@ -68,12 +68,12 @@ std::vector<Split> splits_of(const Extents& extents, const std::vector<int>& axe
   return splits;
 }
 
-class Planner {
+class Scheduler {
  public:
-  Planner(const Graph& graph, const Bindings& bindings)
+  Scheduler(const Graph& graph, const Bindings& bindings)
       : graph_(graph), bindings_(bindings), size_(graph.nodes.size()) {}
 
-  Result<Plan> plan() {
+  Result<Schedule> schedule() {
     KERF_TRY_VOID(gather_facts());
     find_uses();
     KERF_TRY_VOID(check_reductions());
@@ -82,18 +82,18 @@ class Planner {
     find_levels();
     build_steps();
     find_releases();
-    return std::move(plan_);
+    return std::move(schedule_);
   }
 
  private:
-  const NodeFacts& facts(NodeId node) const { return plan_.facts[at(node)]; }
+  const NodeFacts& facts(NodeId node) const { return schedule_.facts[at(node)]; }
 
   Status gather_facts() {
-    plan_.facts.resize(size_);
-    plan_.base.resize(size_);
+    schedule_.facts.resize(size_);
+    schedule_.base.resize(size_);
     for (std::size_t i = 0; i < size_; ++i) {
       const Node& node = graph_.nodes[i];
-      NodeFacts& f = plan_.facts[i];
+      NodeFacts& f = schedule_.facts[i];
       KERF_TRY(f.extents, evaluate(node.shape, bindings_));
       std::int64_t count = 1;
       for (const auto extent : f.extents) {
@@ -114,7 +114,7 @@ class Planner {
       }
       f.alias = f.alias || is<ReshapeAttr>(node) || is_free_cast(node);
       if (f.alias) f.storage = facts(node.args[0]).storage;
-      plan_.base[i] = f.alias ? plan_.base[at(node.args[0])] : static_cast<NodeId>(i);
+      schedule_.base[i] = f.alias ? schedule_.base[at(node.args[0])] : static_cast<NodeId>(i);
     }
     return {};
   }
@@ -134,7 +134,7 @@ class Planner {
       NodeId target = arg;
       if (is<ContractAttr>(node)) {
         edge.buffer = true;
-        target = strided_base(graph_, plan_.facts, arg);
+        target = strided_base(graph_, schedule_.facts, arg);
       } else if (is<MapAttr>(node) && !facts(id).alias) {
         edge.identity = broadcast_map(identity_map(facts(id).extents), facts(id).extents, facts(arg).extents).identity;
       } else if (is<ReduceAttr>(node) || facts(id).alias) {
@@ -345,27 +345,27 @@ class Planner {
           Step step;
           step.produces = pass.request.stores;
           for (const auto& reduction : pass.reductions) step.produces.push_back(reduction.node);
-          RegionStep region{count, pass.split, compile_program(graph_, plan_.facts, materialised_, pass.request),
+          RegionStep region{count, pass.split, compile_program(graph_, schedule_.facts, materialised_, pass.request),
                             std::move(pass.reductions)};
-          for (auto& source : region.program.sources) source.node = plan_.base[at(source.node)];
+          for (auto& source : region.program.sources) source.node = schedule_.base[at(source.node)];
           step.work = std::move(region);
-          plan_.steps.push_back(std::move(step));
+          schedule_.steps.push_back(std::move(step));
         }
-      for (const NodeId id : nodes[level]) plan_.steps.push_back({NodeStep{id}, {id}, {}});
+      for (const NodeId id : nodes[level]) schedule_.steps.push_back({NodeStep{id}, {id}, {}});
     }
   }
 
   void find_releases() {
     std::vector<char> kept(size_, 0), seen(size_, 0);
-    for (const auto& output : graph_.outputs) kept[at(plan_.base[at(output.node)])] = 1;
-    for (std::size_t s = plan_.steps.size(); s-- > 0;) {
-      Step& step = plan_.steps[s];
+    for (const auto& output : graph_.outputs) kept[at(schedule_.base[at(output.node)])] = 1;
+    for (std::size_t s = schedule_.steps.size(); s-- > 0;) {
+      Step& step = schedule_.steps[s];
       std::vector<NodeId> touched = step.produces;
       if (const auto* region = std::get_if<RegionStep>(&step.work)) {
         for (const auto& source : region->program.sources) touched.push_back(source.node);
       } else {
         for (const auto& [target, edge] : edges_of(std::get<NodeStep>(step.work).node))
-          touched.push_back(plan_.base[at(target)]);
+          touched.push_back(schedule_.base[at(target)]);
       }
       for (const NodeId node : touched) {
         if (seen[at(node)] != 0 || kept[at(node)] != 0) continue;
@@ -378,7 +378,7 @@ class Planner {
   const Graph& graph_;
   const Bindings& bindings_;
   std::size_t size_;
-  Plan plan_;
+  Schedule schedule_;
   std::vector<char> needed_, is_output_, materialised_;
   std::vector<char> aligned_;  // fused and always read position by position, or written
   std::vector<std::vector<Edge>> uses_;
@@ -389,9 +389,9 @@ class Planner {
 
 }  // namespace
 
-Result<Plan> make_plan(const Graph& graph, const Bindings& bindings) {
-  if (graph.nodes.empty() || graph.outputs.empty()) return Plan{};
-  return Planner(graph, bindings).plan();
+Result<Schedule> make_schedule(const Graph& graph, const Bindings& bindings) {
+  if (graph.nodes.empty() || graph.outputs.empty()) return Schedule{};
+  return Scheduler(graph, bindings).schedule();
 }
 
 }  // namespace kerf::ir::eval

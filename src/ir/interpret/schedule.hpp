@@ -42,13 +42,13 @@ struct Step {
   std::vector<NodeId> releases;  ///< nobody needs these values after this step
 };
 
-struct Plan {
+struct Schedule {
   std::vector<NodeFacts> facts;  ///< per node; empty facts for nodes that no output needs
   std::vector<NodeId> base;      ///< per node: the node whose buffer holds its elements (itself, or through aliases)
   std::vector<Step> steps;
 };
 
-Result<Plan> make_plan(const Graph& graph, const Bindings& bindings);
+Result<Schedule> make_schedule(const Graph& graph, const Bindings& bindings);
 
 /// The operand of a contraction without its affine views, which the contraction reads through.
 NodeId strided_base(const Graph& graph, const std::vector<NodeFacts>& facts, NodeId node);
