@@ -114,20 +114,6 @@ std::string paint(std::string_view text, Colour colour, const Style& style) {
   return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(colour)], text);
 }
 
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == '\r') continue;
-    result += (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F ? '?' : c;
-  }
-  // C1 controls (U+0080..U+009F) are two bytes in UTF-8, and some terminals obey them.
-  for (std::size_t at = 0; (at = result.find('\xC2', at)) != std::string::npos; ++at)
-    if (at + 1 < result.size() && (static_cast<unsigned char>(result[at + 1]) & 0xE0) == 0x80)
-      result.replace(at, 2, "?");
-  return result;
-}
-
 std::string fit(std::string_view text, std::size_t columns) {
   std::string line(text);
   std::replace(line.begin(), line.end(), '\t', ' ');

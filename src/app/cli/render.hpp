@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "base/result.hpp"
 #include "judge/observer.hpp"
 #include "model/evaluation.hpp"
@@ -21,9 +22,6 @@ enum class Colour { none, green, red, yellow, blue, dim, bold };
 
 /// `text` in a colour, or as it is when the style has none.
 std::string paint(std::string_view text, Colour colour, const Style& style);
-
-/// Without control characters (other than newline and tab), so that a kernel's words cannot drive the terminal.
-std::string printable(std::string_view text);
 
 /// At most `columns` wide, cut with "..." at the end; UTF-8 characters stay whole. Tabs count and become one space.
 std::string fit(std::string_view text, std::size_t columns);
