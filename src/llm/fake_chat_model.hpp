@@ -1,0 +1,46 @@
+#pragma once
+// A chat model for tests: scripted answers, recorded questions.
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llm/chat.hpp"
+
+namespace kerf::llm {
+
+/// Thread-safe. Without a scripted answer it fails with the kind `unavailable`.
+class FakeChatModel final : public ChatModel {
+ public:
+  explicit FakeChatModel(std::string name) : name_(std::move(name)) {}
+
+  void answer(ChatOutcome outcome) {
+    const std::lock_guard lock(mutex_);
+    answers_.push_back(std::move(outcome));
+  }
+  void answer(std::string text) { answer(ChatReply{std::move(text), "", Usage{100, 50, 0, 0.01, false}, 1, 2.0}); }
+  std::vector<ChatRequest> asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+  const std::string& name() const override { return name_; }
+  ChatOutcome ask(const ChatRequest& request, const std::atomic<bool>&) override {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(request);
+    if (answers_.empty()) return ChatFailure{FailureKind::unavailable, "no answer is scripted"};
+    ChatOutcome next = std::move(answers_.front());
+    answers_.pop_front();
+    return next;
+  }
+
+ private:
+  std::string name_;
+  mutable std::mutex mutex_;
+  std::deque<ChatOutcome> answers_;  // guarded by mutex_
+  std::vector<ChatRequest> asked_;   // likewise
+};
+
+}  // namespace kerf::llm
