@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "ir/dim.hpp"
 #include "model/evaluation.hpp"
 
@@ -39,6 +40,30 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
+/// One question to a model (or an agent program) and its answer.
+struct Exchange {
+  struct Message {
+    std::string role, content;
+    bool operator==(const Message&) const = default;
+  };
+  std::string role;  ///< what it was asked as: "policy"
+  std::string model;
+  std::string prompt;             ///< id of the prompt
+  int turn = 1;                   ///< of its conversation
+  std::vector<Message> messages;  ///< all that the model was shown
+  std::string reply, reasoning;   ///< as it came; untrusted
+  std::string outcome;            ///< "reply", or the name of what went wrong
+  std::int64_t prompt_tokens = 0, reply_tokens = 0;
+  double cost_usd = 0;
+  double seconds = 0;
+
+  bool operator==(const Exchange&) const = default;
+};
+
+/// The stable JSON form (docs/runs.md), and back. Text that is not UTF-8 is repaired.
+std::string to_json(const Exchange& exchange);
+Result<Exchange> exchange_from_json(std::string_view text);
+
 /// The decision behind a proposal. Decisions depend on timings, so they are recorded: with them and the mind's seed a
 /// run of a deterministic mind can be followed again.
 struct Asked {
@@ -65,6 +90,7 @@ struct Step {
   std::string direction;              ///< what was asked for: "memory+1"; "" for none
   Asked asked;
   Provenance provenance;
+  std::vector<Exchange> exchanges;  ///< kept with the step, read back by RunStore::exchanges only: they are long
   Evaluation evaluation;
   std::vector<int> cell;    ///< empty when it was not measured
   std::string descriptors;  ///< JSON: what was seen in the compiled code

@@ -33,6 +33,10 @@ class FakeRunStore final : public RunStore {
       return fail(Errc::not_found, "there is no step " + std::to_string(number));
     return steps_[static_cast<std::size_t>(number - 1)];
   }
+  Result<std::vector<Exchange>> exchanges(std::int64_t number) const override {
+    KERF_TRY(Step found, step(number));
+    return std::move(found.exchanges);
+  }
   Status set(const std::string& key, const std::string& value) override {
     if (failure) return fail(Errc::io, *failure);
     facts_[key] = value;

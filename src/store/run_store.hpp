@@ -15,7 +15,7 @@
 
 namespace kerf {
 
-inline constexpr int kStoreSchema = 2;  ///< PRAGMA user_version; one numbered migration per version
+inline constexpr int kStoreSchema = 3;  ///< PRAGMA user_version; one numbered migration per version
 
 /// What a run keeps. Not thread-safe. One implementation per database: SQLite here; knowledge that outlives a run
 /// (memory, skills, prompts) gets interfaces of its own beside this one, over the same `Database` and migrations.
@@ -33,6 +33,8 @@ class RunStore {
   }
   virtual Result<std::vector<Step>> steps() const = 0;
   virtual Result<Step> step(std::int64_t number) const = 0;
+  /// The conversation behind a step, in order; empty for minds without one. `steps` and `step` leave it out.
+  virtual Result<std::vector<Exchange>> exchanges(std::int64_t step) const = 0;
 
   /// Small facts by name. Setting one is durable. Readers (show, report, export, prove) know these:
   ///   task         the task's name              task_source  text of its .toml file

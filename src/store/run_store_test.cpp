@@ -230,7 +230,7 @@ TEST_F(RunStoreTest, RunsOfTheFirstSchemaCanBeReadAndContinued) {
     auto database = store::Database::open(folder_ / "kerf.db", store::Database::Mode::write).value();
     ASSERT_TRUE(
         database.execute("ALTER TABLE steps DROP COLUMN asked; ALTER TABLE steps DROP COLUMN provenance;"
-                         "PRAGMA user_version = 1"));
+                         "DROP TABLE exchanges; PRAGMA user_version = 1"));
   }
   const Step old = open_run_store(folder_, Access::read).value()->step(1).value();
   EXPECT_TRUE(is_trial(old));
@@ -239,6 +239,48 @@ TEST_F(RunStoreTest, RunsOfTheFirstSchemaCanBeReadAndContinued) {
   ASSERT_TRUE(store->append(make_step(2)));
   EXPECT_EQ(store->step(1).value().provenance, Provenance{});
   EXPECT_EQ(store->step(2).value().provenance, make_step(2).provenance);
+}
+
+TEST_F(RunStoreTest, ConversationsAreKeptWithTheirStep) {
+  Step step = make_step(1);
+  step.exchanges.push_back({"policy",
+                            "m",
+                            "draft-1",
+                            1,
+                            {{"system", "s"}, {"user", "u\n\"q\""}},
+                            "a\x1b[2J",
+                            "r",
+                            "reply",
+                            7,
+                            5,
+                            0.25,
+                            1.5});
+  step.exchanges.push_back({"policy", "m", "repair-1", 2, {{"user", "again"}}, "", "", "truncated", 8, 6, 0, 2});
+  {
+    auto store = create_run_store(folder_).value();
+    ASSERT_TRUE(store->append(step));
+    ASSERT_TRUE(store->append(make_step(2)));
+  }
+  auto store = open_run_store(folder_, Access::read).value();
+  EXPECT_EQ(store->exchanges(1).value(), step.exchanges);
+  EXPECT_TRUE(store->exchanges(2).value().empty());
+  EXPECT_TRUE(store->step(1).value().exchanges.empty());  // they are long
+}
+
+TEST_F(RunStoreTest, RunsOfTheSecondSchemaHaveNoConversationsUntilTheyGoOn) {
+  {
+    ASSERT_TRUE(create_run_store(folder_).value()->append(make_step(1)));
+  }
+  {
+    auto database = store::Database::open(folder_ / "kerf.db", store::Database::Mode::write).value();
+    ASSERT_TRUE(database.execute("DROP TABLE exchanges; PRAGMA user_version = 2"));
+  }
+  EXPECT_TRUE(open_run_store(folder_, Access::read).value()->exchanges(1).value().empty());
+  auto store = open_run_store(folder_, Access::write).value();
+  Step step = make_step(2);
+  step.exchanges.resize(1);
+  ASSERT_TRUE(store->append(step));
+  EXPECT_EQ(store->exchanges(2).value().size(), 1u);
 }
 
 TEST_F(RunStoreTest, ATornMissingOrForeignEventLineIsRepaired) {

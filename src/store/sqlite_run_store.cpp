@@ -102,6 +102,19 @@ class SqliteRunStore final : public RunStore {
                                                          folder().string(), last));
   }
 
+  Result<std::vector<Exchange>> exchanges(std::int64_t number) const override {
+    std::vector<Exchange> exchanges;
+    if (parts_.schema < 3) return exchanges;
+    auto row = parts_.database->prepare("SELECT exchange FROM exchanges WHERE step = ? ORDER BY position");
+    row.integer(number);
+    for (;;) {
+      KERF_TRY(const bool more, row.step());
+      if (!more) return exchanges;
+      KERF_TRY(Exchange exchange, exchange_from_json(row.column_text(0)));
+      exchanges.push_back(std::move(exchange));
+    }
+  }
+
   Status set(const std::string& key, const std::string& value) override {
     KERF_CHECK(parts_.events.has_value(), "a run opened for reading is not written to");
     auto row = parts_.database->prepare(

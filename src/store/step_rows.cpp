@@ -109,6 +109,11 @@ Status insert_step(Database& database, const Step& step) {
     parent.integer(step.number).integer(static_cast<std::int64_t>(i)).integer(step.parents[i]);
     KERF_TRY_VOID(parent.run());
   }
+  for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
+    auto exchange = database.prepare("INSERT INTO exchanges (step, position, exchange) VALUES (?, ?, ?)");
+    exchange.integer(step.number).integer(static_cast<std::int64_t>(i)).text(to_json(step.exchanges[i]));
+    KERF_TRY_VOID(exchange.run());
+  }
   return {};
 }
 
