@@ -62,6 +62,8 @@ struct Proposal {
   std::vector<std::int64_t> parents;  ///< steps it descends from
   std::string change;                 ///< for people: "g0 BLOCK 128 -> 256"
   Provenance provenance{};
+  std::string unreadable{};           ///< why `source` holds no kernel; "" where it may hold one
+  std::vector<Exchange> exchanges{};  ///< how it came about, kept with the step
 };
 
 class Proposer {
@@ -77,6 +79,13 @@ class Proposer {
   /// None when the operation finds nothing new to try here. An Error when the mind cannot be asked (no connection, no
   /// budget left): it is noted, and a mind that keeps failing is no longer asked.
   virtual Result<std::optional<Proposal>> propose(const ProposalRequest& request) = 0;
+
+  /// Told of every step of the run, in order, before the next question is asked; of earlier ones when a run is resumed.
+  /// Called by the searching thread while questions may be under way.
+  virtual void observe(const Step& step) { (void)step; }
+
+  /// Why it will not answer any more, for people (its budget is used up); none while it can be asked. Thread-safe.
+  virtual std::optional<std::string> spent() const { return std::nullopt; }
 
   /// Called from another thread when the search ends: questions under way are given up soon.
   virtual void cancel() {}

@@ -103,12 +103,17 @@ Planned Asking::receive(const Question& question, Proposal proposal) {
   step.source = std::move(proposal.source);
   step.genome = std::move(proposal.genome);
   step.provenance = std::move(proposal.provenance);
+  step.exchanges = std::move(proposal.exchanges);
   step.asked = question.asked;
   if (question.request.direction) step.direction = direction_text(*question.request.direction);
   if (step.source.size() > kLongestAnswer) {
     const std::size_t size = step.source.size();
     step.source.resize(kLongestAnswer);
     refuse(planned, Gate::parse, fmt::format("the answer has {} bytes; a kernel has at most {}", size, kLongestAnswer));
+    return planned;
+  }
+  if (!proposal.unreadable.empty()) {
+    refuse(planned, Gate::parse, std::move(proposal.unreadable));
     return planned;
   }
   auto candidate = parse_candidate(step.name, step.source);

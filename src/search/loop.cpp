@@ -40,7 +40,7 @@ class Search {
 
   Status replay() {
     KERF_TRY(std::vector<Step> steps, inputs_.store.steps());
-    for (Step& step : steps) state_.observe(step);
+    for (Step& step : steps) observe(step);
     seconds_before_ = state_.seconds();
     evaluations_before_ = state_.evaluations();
     return {};
@@ -50,6 +50,7 @@ class Search {
   bool judging() const { return on_device_.has_value() || tuning_ != 0; }
   bool idle() const { return tickets_.empty() && tuning_ == 0; }  ///< nothing is under way
   bool exhausted() const { return idle() && asked_out_; }         ///< and nothing is left to begin
+  std::string why_exhausted() const;
 
   Status ask();         ///< as many proposals as may be under way at once
   Status begin_next();  ///< gives the device something to do
@@ -81,6 +82,7 @@ class Search {
   Status compared(std::int64_t id, Ticket& ticket, PairedOutcome outcome);
   Status finish(std::int64_t id);
   Status judge_reserved();
+  void observe(Step& step);
   Status take(Step step);
 
   bool is_tuning_due() const;
@@ -107,6 +109,7 @@ class Search {
   std::optional<std::int64_t> reserved_;   // the ticket that is judged next, whatever else is ready
   std::int64_t tuning_ = 0;                // the step whose tunables are searched; 0: none
   bool asked_out_ = false;                 // the minds that answer at once have nothing new, until a step changes that
+  std::string given_up_;                   // the mind that is no longer asked, and why
   int confirmed_ = 0, finalists_ = 0;
   Nanoseconds began_;
   double seconds_before_ = 0;
@@ -126,6 +129,12 @@ std::string Search::reason_to_stop() const {
   if (at_the_floor())
     return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
   return "";
+}
+
+std::string Search::why_exhausted() const {
+  for (const Proposer* mind : inputs_.minds)
+    if (auto reason = mind->spent()) return *std::move(reason);
+  return given_up_.empty() ? "nothing new is left to try" : given_up_;
 }
 
 // ---- asking
@@ -194,7 +203,7 @@ Status Search::ask_slow_minds() {
         return one.second.phase == Phase::asked && one.second.question->operation.proposer == name;
       });
     };
-    while (asking_.is_asked(name) && under_way() < mind->questions_at_once() && has_room(true)) {
+    while (asking_.is_asked(name) && !mind->spent() && under_way() < mind->questions_at_once() && has_room(true)) {
       auto question = asking_.question(*mind, outstanding(false) + outstanding(true));
       if (!question) break;
       const std::int64_t id = ++last_ticket_;
@@ -217,6 +226,7 @@ Status Search::mind_failed(const std::string& mind, const Error& error) {
   const bool others = std::any_of(inputs_.minds.begin(), inputs_.minds.end(),
                                   [&](const Proposer* one) { return asking_.is_asked(std::string(one->name())); });
   if (!others) return tl::unexpected<Error>(error);
+  given_up_ = fmt::format("the {} mind keeps failing: {}", mind, error.message);
   observer_.on_event(RunNote{fmt::format("the {} mind keeps failing and is no longer asked", mind)});
   return {};
 }
@@ -351,11 +361,17 @@ Status Search::finish(std::int64_t id) {
   return take(std::move(step));
 }
 
+/// Nothing that has happened is news to anybody who decides.
+void Search::observe(Step& step) {
+  state_.observe(step);
+  for (Proposer* mind : inputs_.minds) mind->observe(step);
+}
+
 /// Inserts, stores, reports; in this order.
 Status Search::take(Step step) {
   step.number = state_.next_number();
   step.seconds = seconds();
-  state_.observe(step);
+  observe(step);
   asked_out_ = false;
   const Stage stage = step.stage;
   const StepFinished finished{std::move(step), progress(stage)};
@@ -648,7 +664,7 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& a
       KERF_TRY_VOID(search.begin_next());  // compare code, judge, time against the best, or tune
       stopped = search.reason_to_stop();
     }
-    if (stopped.empty() && search.exhausted()) stopped = "nothing new is left to try";
+    if (stopped.empty() && search.exhausted()) stopped = search.why_exhausted();
     if (!stopped.empty() && !search.judging()) break;  // never in the middle of a candidate
     if (search.idle()) continue;
     KERF_TRY_VOID(search.wait());  // a proposal, a build, a verdict: archive, store, report

@@ -412,6 +412,8 @@ class SlowMind final : public Proposer {
   int at_once = 2;
   std::atomic<int> asked{0}, under_way{0}, most_under_way{0};
   std::atomic<bool> cancelled{false};
+  std::atomic<int> spent_after{1 << 30};  // questions
+  std::vector<std::int64_t> observed;     // steps
 
   std::string_view name() const override { return "slow"; }
   std::vector<OperationInfo> operations() const override { return {{"start"}, {"refine", true}}; }
@@ -426,6 +428,11 @@ class SlowMind final : public Proposer {
     return result;
   }
   void cancel() override { cancelled = true; }
+  void observe(const Step& step) override { observed.push_back(step.number); }
+  std::optional<std::string> spent() const override {
+    if (asked < spent_after) return std::nullopt;
+    return "the money is gone";
+  }
 };
 
 Proposal point_proposal(const Point& p) {
@@ -504,6 +511,55 @@ TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
   EXPECT_EQ(notes.front(), "the slow mind failed: no connection");
   run_with("alone", {&mind});
   EXPECT_EQ(error, "no connection") << "nobody is left to ask";
+}
+
+TEST_F(LoopTest, EndsCleanlyWhenTheMindHasNothingLeftToSpend) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.spent_after = 7;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return std::optional(point_proposal({mind.asked % 24, mind.asked % 5, 0}));
+  };
+  options.evaluations = 50;
+  const SearchResult result = run_with("a", {&mind});
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(result.stopped, "the money is gone");
+  EXPECT_EQ(mind.asked, 7);
+  EXPECT_GT(result.best_step, 0);
+}
+
+TEST_F(LoopTest, MindsAreToldOfEveryStepAlsoOfThoseBeforeAResume) {
+  SlowMind mind;
+  mind.spent_after = 0;
+  options.evaluations = 6;
+  run_with("a", {&proposer, &mind});
+  const auto first = mind.observed;
+  ASSERT_FALSE(first.empty());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i], static_cast<std::int64_t>(i) + 1);
+  SlowMind again;
+  again.spent_after = 0;
+  options.evaluations = 8;
+  run_with("a", {&proposer, &again});
+  EXPECT_GT(again.observed.size(), first.size());
+  EXPECT_EQ(again.observed.front(), 1);
+}
+
+TEST_F(LoopTest, AnAnswerThatItsMindCouldNotReadIsRejectedWithTheReason) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.spent_after = 1;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    Proposal proposal{"talk", "no idea", "", {}, ""};
+    proposal.unreadable = "the answer holds no kernel";
+    proposal.exchanges.resize(1);
+    return std::optional(proposal);
+  };
+  run_with("a", {&mind});
+  const auto all = steps("a");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(outcome_gate(all[0].evaluation.outcome), "parse");
+  EXPECT_EQ(outcome_message(all[0].evaluation.outcome), "the answer holds no kernel");
+  EXPECT_EQ(all[0].source, "no idea");
 }
 
 TEST_F(LoopTest, SlowMindsAreShownWhatFailed) {
