@@ -1,0 +1,104 @@
+#include "propose/agents/command_mind.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace kerf::agents {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class CommandMindTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Proposer> make(const std::string& command, double seconds = 20) {
+    return make_command_mind(
+        {"t", "name = 't'", "cpu", ".cpp", "cpp", true, "void kerf_kernel()", {"2 cores"}, "int naive;"},
+        {command, seconds, {{"PATH", "/usr/bin:/bin"}, {"GREETING", "hello"}}});
+  }
+  Proposal propose(const std::string& command, const ProposalRequest& request = {}, double seconds = 20) {
+    auto proposal = make(command, seconds)->propose(request);
+    EXPECT_TRUE(proposal) << (proposal ? "" : proposal.error().message);
+    return **proposal;
+  }
+};
+
+TEST_F(CommandMindTest, TakesTheKernelThatTheProgramLeaves) {
+  const Proposal proposal = propose("cp naive.cpp kernel.cpp; echo $GREETING; echo error >&2");
+  EXPECT_EQ(proposal.source, "int naive;");
+  EXPECT_EQ(proposal.unreadable, "");
+  ASSERT_EQ(proposal.exchanges.size(), 1u);
+  EXPECT_EQ(proposal.exchanges[0].reply, "hello\nerror\n");
+  EXPECT_NE(proposal.exchanges[0].messages[0].content.find("kernel.cpp"), std::string::npos);
+}
+
+TEST_F(CommandMindTest, TheFolderHoldsTaskTargetParentAndFeedback) {
+  ProposalRequest request;
+  request.parent = KernelRecord{};
+  request.parent->step = 5;
+  request.parent->source = "int parent;";
+  request.parent->evaluation.outcome = Measurement{{}, {"naive", 2, 1.9, 2.1}};
+  KernelRecord failed;
+  failed.source = "int failed;";
+  failed.evaluation.outcome = BuildFailed{"", "error: here"};
+  request.failures = {failed};
+  const Proposal proposal = propose(
+      "cat task.toml target.md instructions.md parent.cpp parent.md failed-1.cpp failed-1.md > kernel.cpp", request);
+  for (const char* part :
+       {"name = 't'", "2 cores", "int parent;", "2 times as fast as naive", "int failed;", "error: here", "parent.cpp"})
+    EXPECT_NE(proposal.source.find(part), std::string::npos) << part;
+  EXPECT_EQ(proposal.parents, (std::vector<std::int64_t>{5}));
+}
+
+TEST_F(CommandMindTest, ALimitOnTimeEndsTheWholeGroup) {
+  const auto began = Clock::now();
+  const Proposal proposal = propose("sleep 60 & sleep 60", {}, 0.3);
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+  EXPECT_NE(proposal.unreadable.find("left no file kernel.cpp"), std::string::npos);
+  EXPECT_EQ(proposal.exchanges[0].outcome, "timeout");
+}
+
+TEST_F(CommandMindTest, WhatItLeavesRunningIsEnded) {
+  const auto began = Clock::now();
+  propose("sleep 60 & cp naive.cpp kernel.cpp");
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+}
+
+TEST_F(CommandMindTest, OnlyPlainFilesOfReasonableSizeAreTaken) {
+  EXPECT_NE(propose("ln -s /etc/passwd kernel.cpp").unreadable, "");
+  EXPECT_NE(propose("mkfifo kernel.cpp").unreadable.find("not a plain file"), std::string::npos);
+  EXPECT_NE(propose("truncate -s 9M kernel.cpp").unreadable.find("at most"), std::string::npos);
+  EXPECT_NE(propose("touch kernel.cpp").unreadable.find("empty"), std::string::npos);
+  EXPECT_NE(propose("exit 3").unreadable.find("exit code 3"), std::string::npos);
+}
+
+TEST_F(CommandMindTest, MuchOutputIsCutAtItsBeginning) {
+  const Proposal proposal = propose("yes | head -c 3000000; echo the end; cp naive.cpp kernel.cpp");
+  EXPECT_LE(proposal.exchanges[0].reply.size(), 64u << 10);
+  EXPECT_TRUE(proposal.exchanges[0].reply.ends_with("the end\n"));
+}
+
+TEST_F(CommandMindTest, AProgramThatCannotBeRunIsAnError) {
+  const auto failed = make("no-such-program-anywhere")->propose({});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("no-such-program-anywhere"), std::string::npos);
+}
+
+TEST_F(CommandMindTest, IsGivenUpWhenTheSearchEnds) {
+  auto mind = make("sleep 60");
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    mind->cancel();
+  });
+  const auto began = Clock::now();
+  const auto proposal = mind->propose({});
+  later.join();
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+  ASSERT_TRUE(proposal);
+  EXPECT_FALSE(proposal->has_value());
+}
+
+}  // namespace
+}  // namespace kerf::agents

@@ -1,0 +1,51 @@
+#pragma once
+// Questions to a model, from the templates under prompts/ and what is known of the search, within the model's context.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "llm/chat.hpp"
+#include "propose/agents/agent_task.hpp"
+#include "propose/proposer.hpp"
+
+namespace kerf::agents {
+
+/// A part of a prompt that may be cut when there is too little room.
+struct Section {
+  std::string name, text;
+};
+
+/// Cuts the largest sections, all to the same size, until they fit into `bytes` together. What is left out stands in
+/// the middle of the section, with a line that says so.
+void fit_sections(std::vector<Section>& sections, std::size_t bytes);
+
+/// A question ready to be asked.
+struct Prompt {
+  std::string id;  ///< stage and version of the templates: "refine-1a2b3c4d"
+  std::vector<llm::Message> messages;
+};
+
+/// How much of the model's context the messages may take.
+struct PromptRoom {
+  std::int64_t tokens = 24576;
+};
+
+/// No feasible kernel yet, or a fresh start: no parent.
+Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room);
+/// The parent made faster.
+Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room);
+/// The conversation goes on after its last answer was refused. Older turns are left out when there is too little room;
+/// `unreadable`: why no kernel was found in that answer, "" when one was.
+Result<Prompt> repair_prompt(const AgentTask& task, const std::vector<llm::Message>& conversation,
+                             const KernelRecord& failure, const std::string& unreadable, const PromptRoom& room);
+
+/// SHA-256 over all templates.
+std::string prompt_version();
+
+/// Expands a file of prompts/ by itself, for agent programs; `values` as in the templates.
+Result<std::string> expand_prompt(const std::string& file, std::map<std::string, std::string, std::less<>> values);
+
+}  // namespace kerf::agents
