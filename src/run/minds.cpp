@@ -1,7 +1,14 @@
 #include "run/minds.hpp"
 
-#include <array>
+#include <fmt/format.h>
 
+#include "base/memory.hpp"
+#include "base/text.hpp"
+#include "codegen/dialect.hpp"
+#include "judge/shape_context.hpp"
+#include "measure/peaks.hpp"
+#include "propose/agents/command_mind.hpp"
+#include "propose/agents/llm_mind.hpp"
 #include "propose/synth/synthesiser.hpp"
 #include "run/own_kernels.hpp"
 #include "search/asking.hpp"
@@ -9,28 +16,127 @@
 namespace kerf {
 namespace {
 
-using Mind = Result<std::unique_ptr<Proposer>>;
-
-Mind own(const MindInputs& inputs) { return make_own_kernels(inputs.kernels); }
-
-Mind builtin(const MindInputs& inputs) {
-  KERF_TRY(auto synthesiser,
-           synth::Synthesiser::create(inputs.task, inputs.target, inputs.dialect, inputs.facts, inputs.rates));
-  return synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
+/// "extern "C" void kerf_kernel(const float* x, float* y)".
+std::string entry_of(const Task& task, const codegen::DialectTraits& dialect) {
+  std::vector<std::string> arguments;
+  for (const ir::TensorType& input : task.inputs)
+    arguments.push_back(fmt::format("const {}* {}", codegen::memory_type(dialect, input.dtype), input.name));
+  for (const ir::TensorType& output : task.outputs)
+    arguments.push_back(fmt::format("{}* {}", codegen::memory_type(dialect, output.dtype), output.name));
+  return fmt::format("extern \"C\" void kerf_kernel({})", join(arguments, ", "));
 }
 
-// A new mind is a folder under propose/ and one entry here.
-constexpr std::array kMinds{own, builtin};
+std::vector<std::string> facts_of(const Target& target, const DeviceFacts& device, const std::filesystem::path& peaks) {
+  std::vector<std::string> facts = {fmt::format("Language: {}", target.language->version()),
+                                    fmt::format("Device: {} ({})", device.name, device.arch)};
+  if (device.compute_units > 0) facts.push_back(fmt::format("Compute units or cores: {}", device.compute_units));
+  if (device.cache_bytes > 0)
+    facts.push_back("Last-level cache: " + bytes_text(static_cast<double>(device.cache_bytes)));
+  if (device.memory_bytes > 0) facts.push_back("Memory: " + bytes_text(static_cast<double>(device.memory_bytes)));
+  if (device.max_threads_per_block > 0)
+    facts.push_back(fmt::format("Work-items per group: at most {}", device.max_threads_per_block));
+  if (device.max_shared_bytes > 0)
+    facts.push_back("Shared (local) memory per group: at most " +
+                    bytes_text(static_cast<double>(device.max_shared_bytes)));
+  for (const std::string& one : device.lacks) facts.push_back(fmt::format("Not available: {}", one));
+  if (!peaks.empty())
+    if (const auto measured = load_peaks(peaks, device))
+      for (const auto& [name, rate] : measured->rates)
+        facts.push_back(
+            fmt::format("Measured peak of {}: {:.4g} {}", name, rate * 1e-9, name == "copy" ? "GB/s" : "GFLOP/s"));
+  return facts;
+}
+
+llm::Secret key_of(const MindAccess& access, const std::string& model) {
+  const auto own = access.keys.find(model);
+  return own == access.keys.end() ? access.key : own->second;
+}
 
 }  // namespace
 
-Result<std::vector<std::unique_ptr<Proposer>>> make_minds(const MindInputs& inputs) {
-  std::vector<std::unique_ptr<Proposer>> minds;
-  for (const auto make : kMinds) {
-    KERF_TRY(auto mind, make(inputs));
-    minds.push_back(std::move(mind));
+Result<agents::AgentTask> describe_for_agents(const TaskText& task, TargetSession& session,
+                                              const std::filesystem::path& peaks) {
+  const Target& target = session.target();
+  const codegen::DialectTraits& dialect = target.language->dialect();
+  agents::AgentTask described;
+  described.name = task.task.name;
+  described.source = task.source;
+  described.target = target.name;
+  described.extension = target_extension(target.name);
+  described.fence = described.extension.substr(1);
+  described.host_entry = dialect.host_entry;
+  described.entry = entry_of(task.task, dialect);
+  described.facts = facts_of(target, session.facts(), peaks);
+  KERF_TRY(described.example, naive_source(task.task, target));
+  return described;
+}
+
+Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, const MindAccess& access,
+                                                  agents::AgentTask task, Clock& clock, std::uint64_t seed) {
+  const bool replaying = !access.replay_chats.empty();
+  if (replaying) {
+    KERF_TRY(recording_, llm::load_chat_recording(access.replay_chats));
+  } else {
+    KERF_TRY(transport_, llm::open_curl_transport());
   }
-  return minds;
+  if (!access.record_chats.empty()) {
+    KERF_TRY(recorder_, llm::open_chat_recorder(access.record_chats));
+  }
+  std::vector<agents::EnsembleModel> models;
+  for (const llm::ModelSpec& spec : config.models) {
+    std::unique_ptr<llm::ChatModel> model;
+    if (replaying) {
+      model = llm::make_replaying_model(spec.name, *recording_, llm::ChatRecording::Match::in_order);
+    } else {
+      llm::ClientTools tools{*transport_, budget_, clock, llm::real_sleep()};
+      tools.seed = seed;
+      KERF_TRY(model, llm::make_chat_client(spec, key_of(access, spec.name), tools));
+    }
+    if (recorder_) model = llm::make_recording_model(std::move(model), *recorder_);
+    models.push_back({std::move(model), spec});
+  }
+  return agents::make_llm_mind(std::move(task), std::move(models), budget_);
+}
+
+Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindAccess& access, const TaskText& task,
+                                           std::vector<Candidate> own, TargetSession& session,
+                                           const std::filesystem::path& peaks, std::uint64_t seed) {
+  KERF_TRY_VOID(check_minds(config));
+  std::unique_ptr<Minds> made(new Minds(config.budget));
+  made->minds_.push_back(make_own_kernels(std::move(own)));
+  for (const std::string& name : config.names) {
+    std::unique_ptr<Proposer> mind;
+    if (name == kBuiltinMind) {
+      const auto measured = load_peaks(peaks, session.facts());
+      KERF_TRY(auto synthesiser, synth::Synthesiser::create(
+                                     task.task, session.target().name, session.target().language->dialect(),
+                                     session.facts(), measured ? measured->rates : std::map<std::string, double>{}));
+      mind = synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
+    } else {
+      KERF_TRY(agents::AgentTask described, describe_for_agents(task, session, peaks));
+      if (name == kLlmMind) {
+        KERF_TRY(mind, made->llm_mind(config, access, std::move(described), session.clock(), seed));
+      } else {
+        mind = agents::make_command_mind(std::move(described),
+                                         {config.command, config.command_seconds, access.environment});
+      }
+    }
+    made->minds_.push_back(std::move(mind));
+  }
+  return made;
+}
+
+std::vector<Proposer*> Minds::proposers() const {
+  std::vector<Proposer*> all;
+  for (const auto& mind : minds_) all.push_back(mind.get());
+  return all;
+}
+
+void Minds::add_spent(const std::vector<Step>& steps) {
+  llm::Usage before;
+  for (const Step& step : steps)
+    before += {step.provenance.prompt_tokens, step.provenance.reply_tokens, 0, step.provenance.cost_usd, false};
+  budget_.add_spent(before);
 }
 
 }  // namespace kerf

@@ -1,31 +1,57 @@
 #pragma once
-// The list of minds that a search asks for kernels.
+// The minds of a run, put together: the builtin one, language models, agent programs, and kernels of the user's own.
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
-#include "codegen/dialect.hpp"
-#include "device/device.hpp"
+#include "llm/record.hpp"
+#include "llm/secret.hpp"
 #include "model/candidate.hpp"
-#include "model/task.hpp"
+#include "propose/agents/agent_task.hpp"
 #include "propose/proposer.hpp"
+#include "run/mind_config.hpp"
+#include "run/run_task.hpp"
+#include "run/target_session.hpp"
 
 namespace kerf {
 
-/// What minds are made from. Borrowed for the call.
-struct MindInputs {
-  const Task& task;
-  const std::string& target;
-  const codegen::DialectTraits& dialect;
-  const DeviceFacts& facts;
-  const std::vector<Candidate>& kernels;  ///< that the user gave
-  std::map<std::string, double> rates;    ///< measured peaks of the device, FLOP/s by unit; empty: not calibrated
+/// What minds need from outside and no run keeps.
+struct MindAccess {
+  llm::Secret key;                                 ///< of models without one of their own
+  std::map<std::string, llm::Secret> keys;         ///< by model
+  std::filesystem::path record_chats;              ///< conversations are appended to this file; empty: none
+  std::filesystem::path replay_chats;              ///< models answer from this file alone; empty: none
+  std::map<std::string, std::string> environment;  ///< of agent programs
 };
 
-/// Every mind, in the order in which they are asked for first guesses.
-Result<std::vector<std::unique_ptr<Proposer>>> make_minds(const MindInputs& inputs);
+/// Everything in it stays where it is: minds borrow from it.
+class Minds {
+ public:
+  /// `peaks`: folder of measured peaks; empty: none.
+  static Result<std::unique_ptr<Minds>> open(const MindConfig& config, const MindAccess& access, const TaskText& task,
+                                             std::vector<Candidate> own, TargetSession& session,
+                                             const std::filesystem::path& peaks, std::uint64_t seed);
+  std::vector<Proposer*> proposers() const;
+  /// What earlier processes of the run spent counts too.
+  void add_spent(const std::vector<Step>& steps);
+
+ private:
+  explicit Minds(const llm::BudgetLimits& limits) : budget_(limits) {}
+  Result<std::unique_ptr<Proposer>> llm_mind(const MindConfig& config, const MindAccess& access, agents::AgentTask task,
+                                             Clock& clock, std::uint64_t seed);
+
+  llm::Budget budget_;
+  std::unique_ptr<llm::HttpTransport> transport_;
+  std::unique_ptr<llm::ChatRecorder> recorder_;
+  std::unique_ptr<llm::ChatRecording> recording_;
+  std::vector<std::unique_ptr<Proposer>> minds_;  // last: they borrow the others
+};
+
+/// What agents are told of the task on this target.
+Result<agents::AgentTask> describe_for_agents(const TaskText& task, TargetSession& session,
+                                              const std::filesystem::path& peaks);
 
 }  // namespace kerf

@@ -10,7 +10,6 @@
 #include "base/version.hpp"
 #include "judge/shape_context.hpp"
 #include "measure/peaks.hpp"
-#include "run/minds.hpp"
 #include "run/own_kernels.hpp"
 #include "run/run_folder.hpp"
 #include "run/target_session.hpp"
@@ -43,8 +42,7 @@ class BestKeeper final : public RunObserver {
 };
 
 /// Baseline times of the run's first measured step, so that later ones are compared with the same.
-Result<Judge::References> first_references(const RunStore& store) {
-  KERF_TRY(const auto steps, store.steps());
+Judge::References first_references(const std::vector<Step>& steps) {
   for (const Step& step : steps)
     if (auto references = references_of(step.evaluation); !references.empty()) return references;
   return Judge::References{};
@@ -113,22 +111,15 @@ JudgeOptions judge_options(const RunConfig& config, const fs::path& cache) {
 /// Everything that runs a search, apart from where its steps are kept.
 struct Machinery {
   std::unique_ptr<TargetSession> session;
-  std::vector<std::unique_ptr<Proposer>> minds;
-  std::vector<Proposer*> proposers() const {
-    std::vector<Proposer*> all;
-    for (const auto& mind : minds) all.push_back(mind.get());
-    return all;
-  }
+  std::unique_ptr<Minds> minds;
 };
 
 Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
-  const Task& task = request.task.task;
+  const RunConfig& config = request.config;
   Machinery made;
-  KERF_TRY(made.session, TargetSession::open(task, request.config.target, request.config.device, resources));
-  const auto peaks = load_peaks(resources.cache, made.session->facts());
-  KERF_TRY(made.minds,
-           make_minds({task, request.config.target, made.session->target().language->dialect(), made.session->facts(),
-                       request.kernels, peaks ? peaks->rates : std::map<std::string, double>{}}));
+  KERF_TRY(made.session, TargetSession::open(request.task.task, config.target, config.device, resources));
+  KERF_TRY(made.minds, Minds::open(config.minds, request.access, request.task, request.kernels, *made.session,
+                                   resources.cache, Rng(config.search.seed).fork("minds").bits()));
   return made;
 }
 
@@ -153,7 +144,9 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   result.folder = request.folder;
   const fs::path best = result.folder / ("best" + extension);
   KERF_TRY_VOID(record_environment(store, session, resources.cache));
-  KERF_TRY(auto references, first_references(store));
+  KERF_TRY(const auto earlier, store.steps());
+  auto references = first_references(earlier);
+  machinery.minds->add_spent(earlier);
   SearchOptions search = request.config.search;
   if (search.at_once == 1 && !session.facts().runs_on_host) search.at_once = 4;
   const RunMark mark{request.resume ? "resumed" : "started",
@@ -166,7 +159,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
   BestKeeper keeper(observer, best, store);
-  SearchInputs inputs{machinery.proposers(), evaluator, store, session.clock(), interrupted};
+  SearchInputs inputs{machinery.minds->proposers(), evaluator, store, session.clock(), interrupted};
   inputs.target = request.config.target;
   if (!request.follow.empty()) inputs.follow = &request.follow;
   KERF_TRY(const std::string naive, naive_source(request.task.task, session.target()));
@@ -188,6 +181,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
 Result<OptimizeResult> optimize_task(const OptimizeRequest& request, const TargetResources& resources,
                                      RunObserver& observer, const std::atomic<bool>& interrupted) {
   KERF_TRY_VOID(check_kernels(request));
+  KERF_TRY_VOID(check_minds(request.config.minds));
   std::optional<StartedFolder> started;
   if (!request.resume) {
     KERF_TRY(StartedFolder folder, StartedFolder::check(request.folder));

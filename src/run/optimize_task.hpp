@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "model/candidate.hpp"
 #include "model/event.hpp"
+#include "run/minds.hpp"
 #include "run/run_config.hpp"
 #include "run/run_task.hpp"
 #include "run/standing.hpp"
@@ -26,6 +27,7 @@ struct OptimizeRequest {
   std::filesystem::path folder;    ///< of the run; new, or one that is resumed
   bool resume = false;             ///< go on with the steps in the folder; task and kernels are then those of the run
   std::vector<Step> follow;        ///< a recorded run whose decisions are taken again; empty: none
+  MindAccess access{};             ///< keys and files of the minds; never kept
   std::vector<Candidate> kernels;  ///< judged first, in this order; their `target` is the configuration's
 };
 

@@ -32,7 +32,7 @@ std::string to_toml(const RunConfig& config, const std::string& task) {
     }
     text += fmt::format("{} = {}\n", name.substr(dot + 1), value);
   }
-  return text;
+  return text + to_toml(config.minds);
 }
 
 Result<RunConfig> config_from_toml(const std::string& text) {
@@ -52,8 +52,9 @@ Result<RunConfig> config_from_toml(const std::string& text) {
     return fail(Errc::invalid_input, "the run's configuration has no seed");
   config.search.evaluations = table["evaluations"].value_or(config.search.evaluations);
   config.search.seconds = table["seconds"].value_or(config.search.seconds);
+  KERF_TRY(config.minds, minds_from_toml(text));
   for (const auto& [section, node] : table)
-    if (const toml::table* values = node.as_table())
+    if (const toml::table* values = node.as_table(); values != nullptr && section.str() != "minds")
       for (const auto& [key, value] : *values)
         settings.options.emplace_back(fmt::format("{}.{}", std::string_view(section), std::string_view(key)),
                                       fmt::format("{}", value.value_or(0.0)));

@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/judge.hpp"
+#include "run/mind_config.hpp"
 #include "search/loop.hpp"
 #include "target/target.hpp"
 
@@ -15,6 +16,7 @@ struct RunConfig {
   std::string device;  ///< as given; "": the first
   JudgeOptions judge;
   SearchOptions search;
+  MindConfig minds;
 };
 
 std::string to_toml(const RunConfig& config, const std::string& task);

@@ -244,4 +244,28 @@ std::vector<Tally> tally_directions(const RunView& run) {
   return tally(run, [](const Step& step) { return step.direction; });
 }
 
+std::vector<ModelTally> tally_models(const RunView& run) {
+  std::map<std::string, ModelTally> by_model;
+  std::set<std::int64_t> best;
+  for (const TurningPoint& point : turning_points(run)) best.insert(point.step);
+  for (const Step& step : run.steps) {
+    const Provenance& from = step.provenance;
+    if (from.model.empty()) continue;
+    ModelTally& tally = by_model[from.model];
+    tally.model = from.model;
+    ++tally.answers;
+    tally.kernels += failed_gate(step.evaluation.outcome) != Gate::parse ? 1 : 0;
+    tally.passed += measurement_of(step) != nullptr ? 1 : 0;
+    tally.best += best.contains(step.number) ? 1 : 0;
+    tally.tokens += from.prompt_tokens + from.reply_tokens;
+    tally.cost_usd += from.cost_usd;
+    tally.seconds += from.seconds;
+  }
+  std::vector<ModelTally> all;
+  for (auto& [name, tally] : by_model) all.push_back(std::move(tally));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ModelTally& a, const ModelTally& b) { return a.answers > b.answers; });
+  return all;
+}
+
 }  // namespace kerf

@@ -73,4 +73,13 @@ struct Tally {
 std::vector<Tally> tally_operations(const RunView& run);  ///< most tried first
 std::vector<Tally> tally_directions(const RunView& run);
 
+/// What one language model (or agent program) gave and took.
+struct ModelTally {
+  std::string model;
+  std::size_t answers = 0, kernels = 0, passed = 0, best = 0;  ///< best: faster than all before
+  std::int64_t tokens = 0;
+  double cost_usd = 0, seconds = 0;
+};
+std::vector<ModelTally> tally_models(const RunView& run);  ///< most answers first; empty without such minds
+
 }  // namespace kerf

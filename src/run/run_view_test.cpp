@@ -105,6 +105,20 @@ TEST_F(RunViewTest, TurningPointsRiseToTheFastest) {
   EXPECT_EQ(points.back().step, run_->step(run_->best).parents.at(0)) << "the winner is that one, measured again";
 }
 
+TEST_F(RunViewTest, ModelsAreTalliedByWhatTheyGaveAndTook) {
+  EXPECT_TRUE(tally_models(*run_).empty());
+  RunView run = *run_;
+  for (const std::size_t at : {std::size_t{3}, std::size_t{5}})
+    run.steps[at].provenance = {"m", "p", {}, 100, 20, 0.5, 2};
+  run.steps[5].evaluation.outcome = Rejected{Gate::parse, "no kernel"};
+  const auto models = tally_models(run);
+  ASSERT_EQ(models.size(), 1u);
+  EXPECT_EQ(models[0].answers, 2u);
+  EXPECT_EQ(models[0].kernels, 1u);
+  EXPECT_EQ(models[0].tokens, 240);
+  EXPECT_EQ(models[0].cost_usd, 1.0);
+}
+
 TEST_F(RunViewTest, TalliesCountEveryStepOnce) {
   std::size_t tried = 0;
   for (const auto& one : tally_operations(*run_)) {

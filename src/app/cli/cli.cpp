@@ -114,6 +114,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   }
   if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
+  if (app.got_subcommand("traces")) return traces(options.traces, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/doctor_models.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -39,6 +40,7 @@ struct Survey {
   std::vector<Absent> absent;
   std::vector<Error> failures;  ///< calibrations that failed; the other targets keep theirs
   SandboxAbilities sandbox;
+  ModelSurvey models{};
 };
 
 /// Share of the cores that was in use during a quarter of a second, 0 to 1; none where the system does not say.
@@ -122,6 +124,18 @@ std::string rate_text(const std::string& peak, double rate) {
                       : fmt::format("{} {:.1f} G{}", peak, rate / 1e9, unit);
 }
 
+void print(const ModelSurvey& survey, Console& console) {
+  const Style& style = console.out_style;
+  console.out << "\n" << paint("language models", Colour::dim, style) << "\n";
+  if (!survey.library.empty()) console.out << "  " << paint(printable(survey.library), Colour::yellow, style) << "\n";
+  for (const ModelFinding& finding : survey.models)
+    console.out << fmt::format(
+        "  {} at {}: {}\n", paint(printable(finding.model), Colour::bold, style), printable(finding.base_url),
+        paint(printable(finding.words), finding.answers ? Colour::green : Colour::yellow, style));
+  if (survey.library.empty() && survey.models.empty())
+    console.out << "  can be asked; to try one: kerf doctor --model NAME --base-url URL\n";
+}
+
 void print(const Survey& survey, const Environment& environment, Console& console) {
   const Style& style = console.out_style;
   std::vector<std::vector<Cell>> rows{{{"target"}, {"what"}, {"found"}}};
@@ -150,6 +164,7 @@ void print(const Survey& survey, const Environment& environment, Console& consol
     console.out << "  " << paint(absent.target, Colour::bold, style) << ": "
                 << paint("not usable", Colour::yellow, style) << ": " << printable(absent.reason) << "\n";
 
+  print(survey.models, console);
   console.out << "\n"
               << paint("sandbox", Colour::dim, style) << "\n"
               << fmt::format(
@@ -200,6 +215,11 @@ Json to_json(const Survey& survey, const Environment& environment) {
                      {"seccomp", survey.sandbox.seccomp},
                      {"namespaces", survey.sandbox.namespaces},
                      {"missing", survey.sandbox.missing}};
+  json["models"] = Json::array();
+  for (const ModelFinding& one : survey.models.models)
+    json["models"].push_back(
+        {{"model", one.model}, {"base_url", one.base_url}, {"answers", one.answers}, {"words", one.words}});
+  json["models_missing"] = survey.models.library;
   return json;
 }
 
@@ -208,7 +228,9 @@ Json to_json(const Survey& survey, const Environment& environment) {
 Status doctor(const DoctorOptions& options, const Environment& environment, Console& console) {
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
-  KERF_TRY(const Survey result, survey(environment, context, options.calibrate, console));
+  KERF_TRY(ModelSurvey models, survey_models(options.minds, environment));
+  KERF_TRY(Survey result, survey(environment, context, options.calibrate, console));
+  result.models = std::move(models);
   if (options.json)
     console.out << to_json(result, environment).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   else

@@ -59,6 +59,7 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
                 fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
                             settings.tunables.begin()->first));
   KERF_TRY_VOID(make_policy(config.search.search));  // known by name?
+  KERF_TRY_VOID(overlay_minds(options.minds, config.minds));
   return apply_settings(settings, config.judge, &config.search);
 }
 
@@ -146,9 +147,10 @@ void show_json(const RunConfig& config, const OptimizeResult& result, Console& c
 }  // namespace
 
 Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console) {
-  KERF_TRY(const OptimizeRequest request, !options.replay.empty()   ? replayed_request(options)
-                                          : !options.resume.empty() ? resumed_request(options)
-                                                                    : new_request(options));
+  KERF_TRY(OptimizeRequest request, !options.replay.empty()   ? replayed_request(options)
+                                    : !options.resume.empty() ? resumed_request(options)
+                                                              : new_request(options));
+  KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

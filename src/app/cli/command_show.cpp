@@ -53,6 +53,16 @@ std::string show_json(const RunView& run) {
     auto& count = json["outcomes"][outcome_name(step.evaluation.outcome)];
     count = (count.is_null() ? 0 : count.get<int>()) + 1;
   }
+  json["models"] = Json::array();
+  for (const ModelTally& one : tally_models(run))
+    json["models"].push_back({{"model", one.model},
+                              {"answers", one.answers},
+                              {"kernels", one.kernels},
+                              {"passed", one.passed},
+                              {"new_best", one.best},
+                              {"tokens", one.tokens},
+                              {"cost_usd", one.cost_usd},
+                              {"seconds", one.seconds}});
   json["archive"] = Json::array();
   for (const auto& [cell, elites] : run.archive.cells()) {
     Json members = Json::array();
@@ -81,8 +91,8 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
     return {};
   }
   const Style& style = console.out_style;
-  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << archive_text(run, style)
-              << top_text(run, options.top, style) << std::flush;
+  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << models_text(run, style)
+              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

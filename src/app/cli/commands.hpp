@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/environment.hpp"
+#include "app/cli/mind_options.hpp"
 #include "base/result.hpp"
 #include "model/task.hpp"
 #include "run/run_task.hpp"
@@ -43,6 +44,7 @@ struct OptimizeOptions {
   std::string replay;                 ///< a run whose decisions are taken again in a new one
   std::vector<std::string> from;      ///< kernel files that the search starts from
   std::vector<std::string> set;
+  MindOptions minds{};
   bool json = false;
   int jobs = 0;
 };
@@ -84,6 +86,7 @@ struct SettingsOptions {
 Status settings(const SettingsOptions& options, const Environment& environment, Console& console);
 
 struct DoctorOptions {
+  MindOptions minds{};  ///< models whose endpoints are tried
   bool json = false;
   bool calibrate = false;
 };

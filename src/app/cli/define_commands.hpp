@@ -31,6 +31,7 @@ struct Options {
   ExportOptions exported;
   ProveOptions proved;
   SynthOptions synth;
+  TracesOptions traces;
   TuneCommand tune;
 };
 

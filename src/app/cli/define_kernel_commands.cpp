@@ -132,9 +132,11 @@ void define_others(CLI::App& app, Options& options) {
   settings->add_flag("--json", options.settings.json, "JSON on stdout");
   settings->add_flag("--markdown", options.settings.markdown, "As docs/settings.md");
   auto* doctor = app.add_subcommand("doctor", "What works on this machine, and how to get the rest");
-  doctor->footer("Example:\n  kerf doctor --calibrate");
+  doctor->footer(
+      "Examples:\n  kerf doctor --calibrate\n  kerf doctor --model NAME --base-url http://127.0.0.1:8080/v1");
   doctor->add_flag("--json", options.doctor.json, "JSON on stdout");
   doctor->add_flag("--calibrate", options.doctor.calibrate, "Measure peak rates of every device and keep them");
+  add_models(doctor, options.doctor.minds);
   auto* naive = app.add_subcommand("naive", "Print the plain kernel generated from a task, as a starting point");
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");

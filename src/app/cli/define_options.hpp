@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/mind_options.hpp"
 #include "base/text.hpp"
 #include "target/target.hpp"
 
@@ -51,6 +52,20 @@ inline void add_seed(CLI::App* command, std::optional<std::uint64_t>& into, cons
 template <class T>
 void add_file(CLI::App* command, const char* name, T& into, const std::string& help) {
   command->add_option(name, into, help)->required()->type_name("");
+}
+
+/// Which models, where, with which key.
+inline void add_models(CLI::App* command, MindOptions& options) {
+  add_value(command, "--model", options.models, "NAME", "A language model, as its endpoint knows it; may be repeated")
+      ->expected(1)
+      ->take_all();
+  add_value(command, "--base-url", options.base_urls, "URL",
+            "Its OpenAI-compatible endpoint (default: https://api.openai.com/v1); one for all models or one each")
+      ->expected(1)
+      ->take_all();
+  add_value(command, "--models", options.models_file, "FILE", "Models with their prices and limits (docs/formats.md)");
+  add_value(command, "--key-file", options.key_file, "FILE",
+            "The key, in a file of yours alone (default: OPENAI_API_KEY)");
 }
 
 /// "cpu, opencl or cuda".

@@ -9,14 +9,34 @@ namespace {
 
 constexpr const char* kOptimizeNotes =
     R"(The search composes kernels from built-in families, verifies and times every one, keeps the best of each kind, and measures the
-finalists again. It needs no network and no language model. Ctrl-C ends it cleanly; --resume goes on, also after a crash.
+finalists again. It needs no network and no language model; --mind llm asks one, --mind command a program of yours. Ctrl-C ends it cleanly; --resume goes on, also after a crash.
 
 Examples:
   kerf optimize tasks/rmsnorm.toml                             on this machine's processor
   kerf optimize tasks/matmul.toml --target cuda --time 300     for five minutes
   kerf optimize tasks/gelu.toml --evals 40 --seed 7 --json     the best evaluation as JSON
   kerf optimize tasks/gelu.toml --from mine.cpp                start from a kernel of your own
-  kerf optimize --resume rmsnorm-cpu --evals 300               more of the same)";
+  kerf optimize --resume rmsnorm-cpu --evals 300               more of the same
+  kerf optimize tasks/gelu.toml --mind builtin,llm --model NAME --base-url http://127.0.0.1:8080/v1 --max-tokens 200000)";
+
+void define_minds(CLI::App* command, MindOptions& options) {
+  add_value(command, "--mind", options.minds, "NAMES",
+            "Who proposes kernels: builtin (default), llm, command, or several: builtin,llm");
+  add_models(command, options);
+  add_value(command, "--context", options.context_tokens, "TOKENS",
+            "With --model: prompt and reply together (default: 32768)")
+      ->check(CLI::Range(1024, 100000000).description(""));
+  add_value(command, "--max-tokens", options.max_tokens, "NUMBER", "Most tokens, prompts and replies of all models")
+      ->check(CLI::Range(1, 2000000000).description(""));
+  add_value(command, "--max-cost", options.max_cost, "USD", "Most money; needs prices (--models)")
+      ->check(CLI::Range(1e-6, 1e9).description(""));
+  add_value(command, "--agent-command", options.agent_command, "COMMAND",
+            "With --mind command: a program that writes a kernel into the folder it is started in");
+  add_value(command, "--agent-time", options.agent_seconds, "SECONDS", "Its time for one kernel (default: 600)")
+      ->check(above_zero());
+  add_value(command, "--record-chats", options.record_chats, "FILE", "Append every exchange with a model to this file");
+  add_value(command, "--replay-chats", options.replay_chats, "FILE", "Models answer from such a file alone, offline");
+}
 
 void define_optimize(CLI::App& app, OptimizeOptions& options) {
   auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
@@ -49,6 +69,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
       ->take_all();
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));
+  define_minds(command, options.minds);
 }
 
 constexpr const char* kRunHelp = "A run folder, or the beginning of the name of one in runs/";
@@ -132,11 +153,22 @@ void define_prove(CLI::App& app, ProveOptions& options) {
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
 }
 
+void define_traces(CLI::App& app, TracesOptions& options) {
+  auto* command = app.add_subcommand("traces", "Conversations of a run with language models, for training");
+  command->footer("Example:\n  kerf traces export rmsnorm-cpu --out traces.jsonl");
+  command->add_option("ACTION", options.action, "export: one JSON object a line (docs/formats.md)")
+      ->required()
+      ->type_name("");
+  add_file(command, "RUN", options.run, kRunHelp);
+  add_value(command, "--out", options.out, "FILE", "Where to write (default: stdout)");
+}
+
 }  // namespace
 
 void define_run_commands(CLI::App& app, Options& options) {
   define_runs(app, options);
   define_prove(app, options.proved);
+  define_traces(app, options.traces);
 }
 
 void define_commands(CLI::App& app, Options& options) {

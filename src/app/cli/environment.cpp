@@ -55,7 +55,9 @@ Environment read_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const auto equals = text.find('=');
-    if (equals != std::string_view::npos && is_relevant(text.substr(0, equals)))
+    if (equals == std::string_view::npos) continue;
+    environment.whole.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (is_relevant(text.substr(0, equals)))
       environment.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   std::error_code error;

@@ -13,6 +13,7 @@ namespace kerf::cli {
 
 struct Environment {
   std::map<std::string, std::string> variables;  ///< those Kerf and its tools care about
+  std::map<std::string, std::string> whole;      ///< all of them, keys too: for programs that the user names only
   std::filesystem::path self;                    ///< this program's file
   std::filesystem::path
       cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf, else one among the temporary folders

@@ -70,4 +70,11 @@ struct ProveOptions {
 /// The exit code: kJudged, or kSpeedNotChecked for a bundle whose kernel is right and whose speed could not be checked.
 Result<int> prove(const ProveOptions& options, const Environment& environment, Console& console);
 
+struct TracesOptions {
+  std::string action;  ///< "export"
+  std::string run;
+  std::string out;  ///< "": stdout
+};
+Status traces(const TracesOptions& options, const Environment& environment, Console& console);
+
 }  // namespace kerf::cli

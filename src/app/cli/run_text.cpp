@@ -110,6 +110,24 @@ std::string funnel_text(const RunView& run, const Style& style) {
   return heading("Outcomes", style) + table(rows, style);
 }
 
+std::string models_text(const RunView& run, const Style& style) {
+  const auto models = tally_models(run);
+  if (models.empty()) return "";
+  std::vector<std::vector<Cell>> rows{{{"model"}}};
+  for (const char* name : {"answers", "kernels", "passed", "new best", "tokens", "cost", "time"})
+    rows[0].push_back({name, Colour::none, true});
+  for (const ModelTally& one : models)
+    rows.push_back({{fit(printable(one.model), 40)},
+                    number_cell(one.answers),
+                    number_cell(one.kernels),
+                    number_cell(one.passed),
+                    number_cell(one.best),
+                    {std::to_string(one.tokens), Colour::none, true},
+                    {one.cost_usd > 0 ? fmt::format("{:.4f} USD", one.cost_usd) : "-", Colour::none, true},
+                    {format_seconds(one.seconds), Colour::none, true}});
+  return heading("Models", style) + table(rows, style);
+}
+
 std::string archive_text(const RunView& run, const Style& style) {
   const auto& cells = run.archive.cells();
   if (cells.empty()) return "";

@@ -20,6 +20,8 @@ std::string run_heading(const RunView& run, const Style& style);
 /// The winner: step, kernel, before and after per shape.
 std::string best_text(const RunView& run, const Style& style);
 std::string funnel_text(const RunView& run, const Style& style);
+/// Language models with what they gave and took; "" for runs that asked none.
+std::string models_text(const RunView& run, const Style& style);
 std::string archive_text(const RunView& run, const Style& style);
 std::string top_text(const RunView& run, int top, const Style& style);
 

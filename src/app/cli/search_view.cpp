@@ -54,6 +54,7 @@ std::string budget_text(const SearchProgress& progress) {
   std::string text = fmt::format("{}", progress.evaluations);
   if (progress.evaluation_limit > 0) text += fmt::format(" of {}", progress.evaluation_limit);
   text += " evaluations";
+  if (progress.asking > 0) text += fmt::format(", {} questions under way", progress.asking);
   if (progress.rate > 0) text += fmt::format(", {:.1f} a minute", progress.rate);
   const double left = seconds_left(progress);
   if (left >= 1) text += ", " + format_seconds(left) + " left";

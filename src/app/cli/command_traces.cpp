@@ -1,0 +1,30 @@
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "app/cli/run_commands.hpp"
+#include "run/traces.hpp"
+#include "store/find_run.hpp"
+#include "store/run_store.hpp"
+
+namespace kerf::cli {
+
+Status traces(const TracesOptions& options, const Environment&, Console& console) {
+  if (options.action != "export")
+    return fail(Errc::invalid_input, fmt::format("unknown action '{}'; choose one of: export", options.action));
+  KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
+  KERF_TRY(const auto run, open_run_store(folder, RunStore::Access::read));
+  std::ofstream file;
+  if (!options.out.empty()) file.open(options.out, std::ios::binary);
+  std::ostream& out = options.out.empty() ? console.out : file;
+  KERF_TRY(const std::int64_t lines, export_traces(*run, [&](const std::string& line) -> Status {
+             out << line << "\n";
+             return out ? Status{} : fail(Errc::io, "cannot write the traces");
+           }));
+  out.flush();
+  if (!out) return fail(Errc::io, fmt::format("cannot write {}", options.out.empty() ? "the traces" : options.out));
+  if (lines == 0) console.err << "this run asked no language model and no agent's program\n";
+  return {};
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,84 @@
+#include "app/cli/mind_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.hpp"
+#include "llm/models_file.hpp"
+
+namespace kerf::cli {
+namespace {
+
+constexpr const char* kUsualEndpoint = "https://api.openai.com/v1";
+constexpr const char* kKeyVariable = "OPENAI_API_KEY";
+
+Result<std::vector<llm::ModelSpec>> named_models(const MindOptions& options) {
+  if (options.base_urls.size() > 1 && options.base_urls.size() != options.models.size())
+    return fail(Errc::invalid_input, fmt::format("there are {} models and {} base URLs; give one for all or one each",
+                                                 options.models.size(), options.base_urls.size()));
+  std::vector<llm::ModelSpec> models;
+  for (std::size_t i = 0; i < options.models.size(); ++i) {
+    llm::ModelSpec model;
+    model.name = options.models[i];
+    model.base_url =
+        options.base_urls.empty() ? kUsualEndpoint : options.base_urls[options.base_urls.size() == 1 ? 0 : i];
+    if (options.context_tokens) {
+      model.context_tokens = *options.context_tokens;
+      model.max_reply_tokens = std::min(model.max_reply_tokens, model.context_tokens / 2);
+    }
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+}  // namespace
+
+Status overlay_minds(const MindOptions& options, MindConfig& minds) {
+  if (!options.minds.empty()) {
+    KERF_TRY(minds.names, parse_mind_names(options.minds));
+  }
+  if (!options.models_file.empty()) {
+    if (!options.models.empty() || !options.base_urls.empty() || options.context_tokens)
+      return fail(Errc::invalid_input, "--models FILE says it all; leave --model, --base-url and --context out");
+    KERF_TRY(const std::string text, read_file(options.models_file));
+    KERF_TRY(minds.models, llm::parse_models(text, options.models_file));
+  } else if (!options.models.empty()) {
+    KERF_TRY(minds.models, named_models(options));
+  } else if (!options.base_urls.empty() || options.context_tokens) {
+    return fail(Errc::invalid_input, "--base-url and --context belong to a model: add --model NAME");
+  }
+  if (options.max_tokens) minds.budget.tokens = *options.max_tokens;
+  if (options.max_cost) minds.budget.cost_usd = *options.max_cost;
+  if (!options.agent_command.empty()) minds.command = options.agent_command;
+  if (options.agent_seconds) minds.command_seconds = *options.agent_seconds;
+  return check_minds(minds);
+}
+
+Result<MindAccess> mind_access(const MindOptions& options, const MindConfig& minds, const Environment& environment) {
+  MindAccess access;
+  access.record_chats = options.record_chats;
+  access.replay_chats = options.replay_chats;
+  access.environment = environment.whole;
+  if (minds.models.empty()) return access;
+  if (!options.key_file.empty()) {
+    KERF_TRY(access.key, llm::Secret::from_file(options.key_file));
+  } else if (const auto found = environment.whole.find(kKeyVariable);
+             found != environment.whole.end() && !found->second.empty()) {
+    KERF_TRY(access.key, llm::Secret::from_text(found->second, kKeyVariable));
+  }
+  for (const llm::ModelSpec& model : minds.models) {
+    if (!model.key_file.empty()) {
+      KERF_TRY(access.keys[model.name], llm::Secret::from_file(model.key_file));
+    }
+    const bool keyed = !access.key.empty() || !model.key_file.empty();
+    if (!keyed && model.base_url == kUsualEndpoint && access.replay_chats.empty())
+      return fail(Errc::invalid_input,
+                  fmt::format("{} needs a key: set {} or give --key-file FILE; an endpoint of your own is "
+                              "named with --base-url",
+                              kUsualEndpoint, kKeyVariable));
+  }
+  return access;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,81 @@
+#include "run/traces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace kerf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<double> log_speedup(const Outcome& outcome) {
+  const auto* measured = std::get_if<Measurement>(&outcome);
+  if (measured == nullptr || !(measured->speedup.ratio > 0)) return std::nullopt;
+  return std::log(compared_speedup(*measured).ratio);
+}
+
+Json verdict_json(const Step& step) {
+  const Outcome& outcome = step.evaluation.outcome;
+  Json json = {{"outcome", outcome_name(outcome)}};
+  if (const auto* measured = std::get_if<Measurement>(&outcome)) {
+    json["speedup"] = {{"vs", measured->speedup.vs},
+                       {"ratio", measured->speedup.ratio},
+                       {"low", measured->speedup.low},
+                       {"high", measured->speedup.high}};
+  } else {
+    json["gate"] = outcome_gate(outcome);
+    json["message"] = outcome_message(outcome);
+  }
+  json["kept"] = step.kept;
+  return json;
+}
+
+}  // namespace
+
+double trace_reward(const Outcome& outcome, std::optional<double> best_log_speedup) {
+  if (const auto speedup = log_speedup(outcome)) return best_log_speedup ? std::tanh(*speedup - *best_log_speedup) : 1;
+  if (std::holds_alternative<BuildFailed>(outcome)) return -0.8;
+  if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return -0.5;
+  const auto* wrong = std::get_if<WrongResult>(&outcome);
+  if (wrong == nullptr) return -1;
+  double right = 0;
+  if (wrong->evidence && wrong->evidence->total > 0)
+    right = 1 - static_cast<double>(wrong->evidence->wrong) / static_cast<double>(wrong->evidence->total);
+  return -0.3 + 0.3 * std::clamp(right, 0.0, 1.0);
+}
+
+Result<std::int64_t> export_traces(const RunStore& run, const std::function<Status(const std::string& line)>& on_line) {
+  KERF_TRY(const auto facts, run.facts());
+  const auto fact = [&](const char* key) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? Json() : Json(found->second);
+  };
+  KERF_TRY(const std::vector<Step> steps, run.steps());
+  std::optional<double> best;
+  std::int64_t lines = 0;
+  for (const Step& step : steps) {
+    KERF_TRY(const std::vector<Exchange> exchanges, run.exchanges(step.number));
+    for (const Exchange& exchange : exchanges) {
+      Json json = {{"schema", 1}, {"run", run.folder().filename().string()}};
+      for (const char* key : {"task", "target", "device", "kerf_version"}) json[key] = fact(key);
+      json["step"] = step.number;
+      json["stage"] = stage_name(step.stage);
+      json["mind"] = step.proposer;
+      json["operation"] = step.operation;
+      json["parents"] = step.parents;
+      json["context"] = step.provenance.context;
+      json.update(Json::parse(to_json(exchange)));
+      json["kernel"] = step.source;
+      json["verdict"] = verdict_json(step);
+      json["reward"] = trace_reward(step.evaluation.outcome, best);
+      KERF_TRY_VOID(on_line(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+      ++lines;
+    }
+    if (const auto figure = is_trial(step) ? std::nullopt : log_speedup(step.evaluation.outcome))
+      best = std::max(best.value_or(*figure), *figure);
+  }
+  return lines;
+}
+
+}  // namespace kerf

@@ -1,0 +1,65 @@
+#include "run/traces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "store/fake_run_store.hpp"
+
+namespace kerf {
+namespace {
+
+Step step(std::int64_t number, Outcome outcome, bool asked) {
+  Step made;
+  made.number = number;
+  made.proposer = asked ? "llm" : "builtin";
+  made.source = "kernel \xFF";
+  made.evaluation.outcome = std::move(outcome);
+  if (asked)
+    made.exchanges.push_back({"policy", "m", "draft-1", 1, {{"user", "write"}}, "answer", "", "reply", 3, 4, 0.5, 2});
+  return made;
+}
+
+Measurement measured(double ratio) {
+  Measurement measurement;
+  measurement.speedup = {"naive", ratio, ratio, ratio};
+  return measurement;
+}
+
+TEST(Traces, EveryExchangeIsALineWithItsVerdictAndReward) {
+  FakeRunStore store;
+  ASSERT_TRUE(store.set("task", "rowsum"));
+  ASSERT_TRUE(store.append(step(1, BuildFailed{"", "error"}, true)));
+  ASSERT_TRUE(store.append(step(2, measured(2), true)));
+  ASSERT_TRUE(store.append(step(3, measured(4), false)));
+  ASSERT_TRUE(store.append(step(4, measured(8), true)));
+  std::vector<nlohmann::json> lines;
+  const auto count = export_traces(store, [&](const std::string& line) -> Status {
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    lines.push_back(nlohmann::json::parse(line));
+    return {};
+  });
+  ASSERT_EQ(count.value(), 3);
+  EXPECT_EQ(lines[0]["task"], "rowsum");
+  EXPECT_EQ(lines[0]["messages"][0]["content"], "write");
+  EXPECT_EQ(lines[0]["verdict"]["message"], "error");
+  EXPECT_EQ(lines[0]["reward"], -0.8);
+  EXPECT_EQ(lines[1]["reward"], 1);
+  EXPECT_NEAR(lines[2]["reward"].get<double>(), std::tanh(std::log(2.0)), 1e-9);
+  EXPECT_EQ(lines[2]["reply"], "answer");
+}
+
+TEST(Traces, RewardsGradeHowFarAKernelCame) {
+  WrongResult half{Gate::values, "", WrongEvidence{}};
+  half.evidence->wrong = 5;
+  half.evidence->total = 10;
+  EXPECT_EQ(trace_reward(Rejected{}, {}), -1);
+  EXPECT_EQ(trace_reward(TimedOut{}, {}), -0.5);
+  EXPECT_NEAR(trace_reward(half, {}), -0.15, 1e-12);
+  EXPECT_EQ(trace_reward(measured(0.5), {}), 1);
+  EXPECT_LT(trace_reward(measured(0.5), 0.0), 0);
+}
+
+}  // namespace
+}  // namespace kerf

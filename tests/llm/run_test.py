@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Whole runs with the llm and command minds against a scripted endpoint that fails now and then. run_test.py KERF"""
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TASK = """
+[inputs]
+x = "f32[rows, cols]"
+[shapes]
+default = { rows = 512, cols = 1024, weight = 1 }
+tail = { rows = 33, cols = 521 }
+[reference]
+expr = "y = sum(x, axis=-1)"
+"""
+KERNEL = """/* kerf
+target: cpu
+*/
+extern "C" void kerf_kernel(const float* x, float* y) {
+  for (long r = 0; r < rows; ++r) {
+    float s[WIDE] = {};
+    long c = 0;
+    for (; c + WIDE <= cols; c += WIDE)
+      for (int j = 0; j < WIDE; ++j) s[j] += x[r * cols + c + j];
+    float t = 0;
+    for (int j = 0; j < WIDE; ++j) t += s[j];
+    for (; c < cols; ++c) t += x[r * cols + c];
+    y[r] = t;
+  }
+}
+"""
+KEY = "sk-never-to-be-seen-anywhere"
+
+
+def kernel(wide):
+    return KERNEL.replace("WIDE", str(wide))
+
+
+def block(text):
+    return f"Here it is.\n```cpp\n{text}```\n"
+
+
+class Writer(BaseHTTPRequestHandler):
+    """Answers in turn with `script`: texts, or numbers for an HTTP status."""
+    protocol_version = "HTTP/1.1"
+    script, asked, lock = [], [], threading.Lock()
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with Writer.lock:
+            Writer.asked.append(body)
+            step = Writer.script[min(len(Writer.asked), len(Writer.script)) - 1]
+        if isinstance(step, int):
+            data = json.dumps({"error": {"message": f"no, {self.headers.get('Authorization')}"}}).encode()
+            self.send_response(step)
+            self.send_header("Content-Type", "application/json")
+        else:
+            tokens = sum(len(m["content"]) for m in body["messages"]) // 4
+            pieces = [{"choices": [{"delta": {"content": step}, "finish_reason": "stop"}]},
+                      {"choices": [], "usage": {"prompt_tokens": tokens, "completion_tokens": min(300, body["max_tokens"])}}]
+            data = b"".join(b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces) + b"data: [DONE]\n\n"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def check(condition, *words):
+    if not condition:
+        print("FAILED:", *words)
+        sys.exit(1)
+
+
+class Tests:
+    def __init__(self, kerf, folder, url):
+        self.kerf, self.folder, self.url = kerf, folder, url
+        (folder / "task.toml").write_text(TASK)
+
+    def run(self, *args, code=0, **more):
+        env = {**os.environ, "OPENAI_API_KEY": KEY, "KERF_CACHE": str(self.folder / "cache")}
+        done = subprocess.run([self.kerf, *map(str, args)], cwd=self.folder, env=env, text=True, capture_output=True, **more)
+        check(done.returncode == code, args, done.returncode, done.stdout[-2000:], done.stderr[-4000:])
+        check(KEY not in done.stdout and KEY not in done.stderr, "the key was printed")
+        check("\033" not in done.stderr, "an escape sequence was printed")
+        return done
+
+    def optimize(self, name, *args, script=None, **more):
+        Writer.script, Writer.asked = script or [], []
+        quick = ["--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1", "--seed", "1"]
+        done = self.run("optimize", "task.toml", "--out", name, "--json", *quick, *args, **more)
+        return json.loads(done.stdout)
+
+    def steps(self, name):
+        return [json.loads(line) for line in (self.folder / name / "events.jsonl").read_text().splitlines()
+                if '"event":"step"' in line.replace(" ", "")]
+
+    def traces(self, name):
+        return [json.loads(line) for line in self.run("traces", "export", name).stdout.splitlines()]
+
+    def llm(self, *args):
+        return ("--mind", "llm", "--model", "writer", "--base-url", self.url, *args)
+
+    def test_writes_repairs_and_improves(self):
+        broken = kernel(4).replace("float t = 0;", "float t = 0")
+        mended = "<<<<<<< SEARCH\n    float t = 0\n=======\n    float t = 0;\n>>>>>>> REPLACE\n"
+        wrong = kernel(8).replace("float t = 0;", "float t = 1;")
+        models = self.folder / "models.toml"
+        models.write_text(f'[[model]]\nname = "writer"\nbase_url = "{self.url}"\nat_once = 1\nprompt_price = 1\nreply_price = 2\n')
+        result = self.optimize("repairs", "--mind", "llm", "--models", models, "--evals", 6, "--record-chats", "chats.jsonl",
+                               script=[503, block(broken), mended, "I would rather \033[2J not.", block(wrong), block(kernel(16))])
+        steps = [s for s in self.steps("repairs") if s["stage"] != "final"]
+        outcomes = [s["outcome"] for s in steps]
+        check(outcomes[:5] == ["build_failed", "measured", "rejected", "wrong_result", "measured"], outcomes)
+        check(result["best_step"] > 0, result)
+        second = Writer.asked[2]["messages"]
+        check(len(second) == 4 and second[2]["content"] == block(broken), "the conversation goes on")
+        check("error" in second[3]["content"], "the compiler's words are shown")
+        traces = self.traces("repairs")
+        check(len(traces) >= 5 and traces[0]["reward"] == -0.8 and traces[1]["reward"] == 1, [t["reward"] for t in traces])
+        check(traces[1]["turn"] == 2 and traces[1]["messages"][-1]["role"] == "user", traces[1]["turn"])
+        check(all(t["cost_usd"] > 0 and t["model"] == "writer" and t["prompt_tokens"] > 0 for t in traces), "accounts")
+        self.keyless("repairs")
+        check(stat.S_IMODE((self.folder / "chats.jsonl").stat().st_mode) == 0o600, "the record is private")
+        check(KEY not in (self.folder / "chats.jsonl").read_text(), "the key was recorded")
+        # Offline: the same answers from the record, the endpoint is not asked.
+        self.optimize("offline", "--mind", "llm", "--models", models, "--replay-chats", "chats.jsonl", "--evals", 4, script=[500])
+        check(not Writer.asked, "a replayed run asked the endpoint")
+        check([s["outcome"] for s in self.steps("offline")][:4] == outcomes[:4], "the answers differ")
+
+    def keyless(self, name):
+        for path in (self.folder / name).rglob("*"):
+            if path.is_file():
+                check(KEY.encode() not in path.read_bytes(), f"the key is in {path}")
+
+    def test_budget_stops_cleanly(self):
+        script = [block(kernel(wide)) for wide in range(2, 60)]
+        result = self.optimize("budget", *self.llm("--max-tokens", 12000, "--evals", 50), script=script)
+        spent = sum(t["prompt_tokens"] + t["reply_tokens"] for t in self.traces("budget"))
+        check("budget of 12000 tokens" in result["stopped"], result["stopped"])
+        check(6000 < spent <= 12000, spent)
+        # Resumed, what was spent counts.
+        Writer.asked = []
+        self.run("optimize", "--resume", "budget", "--json")
+        check(not Writer.asked, "a resumed run spends its budget again")
+        self.run("optimize", "--resume", "budget", "--json", "--max-tokens", 16000)
+        check(Writer.asked, "a larger budget is used")
+
+    def test_an_endpoint_that_cannot_be_asked(self):
+        result = self.optimize("denied", *self.llm("--evals", 5), script=[401])
+        check("keeps failing" in result["stopped"] and "401" in result["stopped"], result["stopped"])
+        self.keyless("denied")
+        result = self.optimize("both", "--mind", "builtin,llm", "--model", "writer", "--base-url", self.url, "--evals", 5,
+                               script=[401])
+        check(result["evaluations"] == 5, result)
+
+    def test_a_model_that_repeats_itself(self):
+        result = self.optimize("repeats", *self.llm("--evals", 50), script=[block(kernel(4))])
+        check("repeat themselves" in result["stopped"], result["stopped"])
+
+    def test_builtin_and_llm_together(self):
+        script = [block(kernel(wide)) for wide in range(2, 40)]
+        self.optimize("together", "--mind", "builtin,llm", "--model", "writer", "--base-url", self.url, "--evals", 10,
+                      script=script)
+        minds = {s["proposer"] for s in self.steps("together")}
+        check({"builtin", "llm"} <= minds, minds)
+
+    def test_a_program_as_a_mind(self):
+        program = self.folder / "agent.py"
+        program.write_text("import os, pathlib\n"
+                           "n = sum(1 for _ in open('instructions.md'))\n"
+                           "count = pathlib.Path(os.environ['COUNT'])\n"
+                           "turn = int(count.read_text() or 0) + 1 if count.exists() else 1\n"
+                           "count.write_text(str(turn))\n"
+                           "kernels = " + repr([kernel(4).replace("s[j] +=", "s[j] =+"), kernel(8), kernel(16)]) + "\n"
+                           "open('kernel.cpp', 'w').write(kernels[(turn - 1) % 3])\n"
+                           "print('turn', turn)\n")
+        os.environ["COUNT"] = str(self.folder / "count")
+        self.optimize("agent", "--mind", "command", "--agent-command", f"python3 {program}", "--evals", 3)
+        outcomes = [s["outcome"] for s in self.steps("agent") if s["stage"] != "final"]
+        check(outcomes[:3] == ["wrong_result", "measured", "measured"], outcomes)
+        traces = self.traces("agent")
+        check(traces[0]["reply"] == "turn 1\n" and "kernel.cpp" in traces[0]["messages"][0]["content"], traces[0]["reply"])
+        result = self.optimize("absent", "--mind", "command", "--agent-command", "no-such-program", "--evals", 3)
+        check("no-such-program" in result["stopped"], result["stopped"])
+
+    def test_doctor_and_mistakes(self):
+        Writer.script, Writer.asked = ["ready"], []
+        done = self.run("doctor", "--json", "--model", "writer", "--base-url", self.url)
+        check(json.loads(done.stdout)["models"][0]["answers"], done.stdout)
+        for args, words in ((("--mind", "llm"), "--model"), (("--mind", "lm"), "did you mean 'llm'"),
+                            (self.llm("--max-cost", "1"), "price"), (("--model", "x"), "--mind llm"),
+                            (("--mind", "command"), "--agent-command")):
+            done = self.run("optimize", "task.toml", *args, code=2)
+            check(words in done.stderr, args, done.stderr)
+
+
+def main():
+    kerf = str(pathlib.Path(sys.argv[1]).resolve())
+    only = sys.argv[2:]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Writer)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as name:
+        tests = Tests(kerf, pathlib.Path(name), f"http://127.0.0.1:{server.server_address[1]}/v1")
+        for method in [m for m in dir(tests) if m.startswith("test_") and (not only or m in only)]:
+            getattr(tests, method)()
+            print("ok", method[5:], flush=True)
+
+
+main()
