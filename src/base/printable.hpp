@@ -9,8 +9,8 @@ namespace kerf {
 /// Every byte sequence that is not UTF-8 replaced by U+FFFD, one per sequence.
 std::string valid_utf8(std::string_view text);
 
-/// Without what drives a terminal: control characters (other than newline and tab), C1 controls, marks that reorder
-/// what is read, and bytes that are not UTF-8, each shown as '?'. Carriage returns are left out.
+/// Text of several lines without what drives a terminal or hides text: every character that `one_line` escapes, other
+/// than newline and tab, is shown as '?', and so is what is not UTF-8. Carriage returns are left out.
 std::string printable(std::string_view text);
 
 }  // namespace kerf
