@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/printable.hpp"
@@ -171,7 +173,12 @@ class CurlTransport final : public HttpTransport {
     curl_.curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &connected);
     const bool before =
         connected == 0 && code != CURLE_GOT_NOTHING && code != CURLE_RECV_ERROR && code != CURLE_SEND_ERROR;
-    return {before ? End::no_connection : End::broken, {}, curl_.curl_easy_strerror(code)};
+    std::string detail = curl_.curl_easy_strerror(code);
+    long system_error = 0;
+    curl_.curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &system_error);
+    if (before && system_error != 0)
+      detail += fmt::format(" ({})", std::generic_category().message(static_cast<int>(system_error)));
+    return {before ? End::no_connection : End::broken, {}, std::move(detail)};
   }
 
   Curl curl_;

@@ -201,7 +201,11 @@ class Handler(BaseHTTPRequestHandler):
         self.stream(piece("hello", "stop"), usage(prompt, body["max_tokens"]))
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # askers that come while a huge answer is being written wait here
+
+
+server = Server(("127.0.0.1", 0), Handler)
 print("port", server.server_address[1], flush=True)
 server.serve_forever()
