@@ -37,7 +37,11 @@ class ChatClient final : public ChatModel {
         url_(endpoint.base_url + "/chat/completions"),
         key_(std::move(key)),
         tools_(tools),
-        limiter_(spec_.rate, tools.clock) {}
+        limiter_(spec_.rate, tools.clock) {
+    const auto ms = [](double seconds) { return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000)); };
+    if (spec_.first_byte_seconds) tools_.http.first_byte = ms(*spec_.first_byte_seconds);
+    if (spec_.silence_seconds) tools_.http.silence = ms(*spec_.silence_seconds);
+  }
 
   const std::string& name() const override { return spec_.name; }
 
@@ -178,7 +182,7 @@ class ChatClient final : public ChatModel {
   const ModelSpec spec_;
   const std::string url_;
   const Secret key_;
-  const ClientTools tools_;
+  ClientTools tools_;
   RateLimiter limiter_;
   std::atomic<std::int64_t> questions_{0};
   mutable std::mutex mutex_;

@@ -26,7 +26,9 @@ struct ModelSpec {
   std::int64_t max_reply_tokens = 8192;  ///< of one answer, reasoning included
   std::optional<double> temperature;     ///< none: the endpoint's own
   RateLimits rate;
-  std::string key_file;  ///< path of this model's own key; "": the common one
+  std::string key_file;                        ///< path of this model's own key; "": the common one
+  std::optional<double> first_byte_seconds{};  ///< longest silence before an answer; none: that of the HTTP limits
+  std::optional<double> silence_seconds{};     ///< and inside of it
 
   bool operator==(const ModelSpec&) const = default;
 };

@@ -58,6 +58,8 @@ const std::vector<Key>& keys() {
       {"max_reply_tokens",
        number(256, 1e7, [](ModelSpec& m, double v) { m.max_reply_tokens = static_cast<std::int64_t>(v); })},
       {"temperature", number(0, 2, [](ModelSpec& m, double v) { m.temperature = v; })},
+      {"first_byte_seconds", number(0.1, 86400, [](ModelSpec& m, double v) { m.first_byte_seconds = v; })},
+      {"silence_seconds", number(0.1, 86400, [](ModelSpec& m, double v) { m.silence_seconds = v; })},
       {"at_once", number(1, 256, [](ModelSpec& m, double v) { m.rate.at_once = static_cast<int>(v); })},
       {"requests_per_minute",
        number(0, 1e6, [](ModelSpec& m, double v) { m.rate.requests_per_minute = static_cast<int>(v); })},
@@ -131,6 +133,8 @@ std::string to_toml(const std::vector<ModelSpec>& models) {
       result += fmt::format("prompt_price = {}\nreply_price = {}\n", model.price->prompt, model.price->reply);
     result += fmt::format("context_tokens = {}\nmax_reply_tokens = {}\n", model.context_tokens, model.max_reply_tokens);
     if (model.temperature) result += fmt::format("temperature = {}\n", *model.temperature);
+    if (model.first_byte_seconds) result += fmt::format("first_byte_seconds = {}\n", *model.first_byte_seconds);
+    if (model.silence_seconds) result += fmt::format("silence_seconds = {}\n", *model.silence_seconds);
     result += fmt::format("at_once = {}\nrequests_per_minute = {}\ntokens_per_minute = {}\n", model.rate.at_once,
                           model.rate.requests_per_minute, model.rate.tokens_per_minute);
     if (!model.key_file.empty()) result += fmt::format("key_file = {}\n", quoted(model.key_file));

@@ -12,6 +12,7 @@ prompt_price = 1.25
 reply_price = 10
 context_tokens = 200000
 temperature = 0.7
+first_byte_seconds = 1200
 requests_per_minute = 60
 
 [[model]]
@@ -26,6 +27,8 @@ TEST(ModelsFile, ReadsModelsAndWritesThemBack) {
   EXPECT_EQ(models[0].price, (Price{1.25, 10}));
   EXPECT_EQ(models[0].context_tokens, 200000);
   EXPECT_EQ(models[0].rate.requests_per_minute, 60);
+  EXPECT_EQ(models[0].first_byte_seconds, 1200);
+  EXPECT_EQ(models[1].silence_seconds, std::nullopt);
   EXPECT_EQ(models[1].price, std::nullopt);
   EXPECT_EQ(models[1].rate.at_once, 1);
   EXPECT_EQ(parse_models(to_toml(models), "again").value(), models);

@@ -22,6 +22,15 @@ struct TierEvent {
   std::string detail;  ///< a few words: shapes and data sets checked, samples taken, or why it failed
 };
 
+/// What minds have spent on answers, of what they may; limits of 0: none.
+struct Spending {
+  std::int64_t tokens = 0, token_limit = 0;
+  double cost_usd = 0, cost_limit_usd = 0;
+  std::optional<std::string> used_up{};  ///< why nothing more will be answered, for people
+
+  bool anything() const { return tokens > 0 || cost_usd > 0 || token_limit > 0 || cost_limit_usd > 0; }
+};
+
 /// Where a search stands.
 struct SearchProgress {
   std::string stage;  ///< of the last or current step; "" before the first
@@ -32,6 +41,7 @@ struct SearchProgress {
   int failures = 0;                  ///< evaluated or unreadable, not measured
   int confirmed = 0, finalists = 0;  ///< finalists measured again, of so many; 0 of 0 before the end
   int asking = 0;                    ///< proposals that minds are working on
+  std::string asked;                 ///< the last of them: "llm: refine"
   double seconds = 0;                ///< run time, without pauses between resumes
   double time_limit = 0;             ///< seconds; 0: none
   double rate = 0;                   ///< evaluations a minute, of this process
@@ -41,6 +51,7 @@ struct SearchProgress {
   std::string best_name;
   std::optional<Speedup> best;
   std::optional<SpeedOfLight> speed_of_light;  ///< of the best
+  Spending spending;                           ///< of the minds that ask models
 };
 
 /// A mind was asked for a proposal; `number` counts the asked ones of this process.

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "model/evaluation.hpp"
+#include "model/event.hpp"
 #include "model/step.hpp"
 
 namespace kerf {
@@ -73,7 +74,8 @@ class Proposer {
   virtual std::vector<OperationInfo> operations() const = 0;
 
   /// 0: answers in milliseconds and is deterministic in the request; asked by the searching thread only. Above 0: takes
-  /// longer; so many questions may be under way at once, each on a thread of its own.
+  /// longer; so many questions may be under way at once, each on a thread of its own. An answer counts until it is
+  /// judged, so that no mind runs ahead of what it could learn.
   virtual int questions_at_once() const { return 0; }
 
   /// None when the operation finds nothing new to try here. An Error when the mind cannot be asked (no connection, no
@@ -84,8 +86,8 @@ class Proposer {
   /// Called by the searching thread while questions may be under way.
   virtual void observe(const Step& step) { (void)step; }
 
-  /// Why it will not answer any more, for people (its budget is used up); none while it can be asked. Thread-safe.
-  virtual std::optional<std::string> spent() const { return std::nullopt; }
+  /// A mind whose spending is used up is not asked any more. Thread-safe.
+  virtual Spending spending() const { return {}; }
 
   /// Called from another thread when the search ends: questions under way are given up soon.
   virtual void cancel() {}

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "base/memory.hpp"
 #include "base/text.hpp"
 #include "codegen/dialect.hpp"
@@ -132,11 +135,25 @@ std::vector<Proposer*> Minds::proposers() const {
   return all;
 }
 
-void Minds::add_spent(const std::vector<Step>& steps) {
+void Minds::add_spent(const std::vector<Step>& steps, const std::string& kept) {
   llm::Usage before;
   for (const Step& step : steps)
     before += {step.provenance.prompt_tokens, step.provenance.reply_tokens, 0, step.provenance.cost_usd, false};
+  const auto json = nlohmann::json::parse(kept, nullptr, false);
+  if (json.is_object()) {
+    before.prompt_tokens = std::max(before.prompt_tokens, json.value("prompt_tokens", std::int64_t{0}));
+    before.reply_tokens = std::max(before.reply_tokens, json.value("reply_tokens", std::int64_t{0}));
+    before.cost_usd = std::max(before.cost_usd, json.value("cost_usd", 0.0));
+  }
   budget_.add_spent(before);
+}
+
+std::string Minds::spent_text() const {
+  const llm::Usage spent = budget_.spent();
+  if (spent.tokens() == 0) return "";
+  return nlohmann::json{
+      {"prompt_tokens", spent.prompt_tokens}, {"reply_tokens", spent.reply_tokens}, {"cost_usd", spent.cost_usd}}
+      .dump();
 }
 
 }  // namespace kerf

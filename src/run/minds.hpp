@@ -35,8 +35,10 @@ class Minds {
                                              std::vector<Candidate> own, TargetSession& session,
                                              const std::filesystem::path& peaks, std::uint64_t seed);
   std::vector<Proposer*> proposers() const;
-  /// What earlier processes of the run spent counts too.
-  void add_spent(const std::vector<Step>& steps);
+  /// What earlier processes of the run spent counts too: `kept` is what they kept of `spent_text`, or "".
+  void add_spent(const std::vector<Step>& steps, const std::string& kept);
+  /// All that models were paid, questions that came to nothing included, as it is kept with the run; "" for nothing.
+  std::string spent_text() const;
 
  private:
   explicit Minds(const llm::BudgetLimits& limits) : budget_(limits) {}

@@ -22,23 +22,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Keeps best.<ext> up to date, so that an interrupted run has it too.
+/// Keeps best.<ext> and what models were paid up to date, so that an interrupted run has them too.
 class BestKeeper final : public RunObserver {
  public:
-  BestKeeper(RunObserver& next, fs::path file, RunStore& store) : next_(next), file_(std::move(file)), store_(store) {}
+  BestKeeper(RunObserver& next, fs::path file, RunStore& store, const Minds& minds)
+      : next_(next), file_(std::move(file)), store_(store), minds_(minds) {}
   void on_event(const RunEvent& event) override {
     if (const auto* finished = std::get_if<StepFinished>(&event);
         finished != nullptr && finished->progress.best_step == finished->step.number) {
       (void)write_file_atomic(file_, finished->step.source);  // a copy for people; the store has it
       (void)store_.set("best_step", std::to_string(finished->step.number));
     }
+    if (std::holds_alternative<StepFinished>(event)) (void)keep_spending();
     next_.on_event(event);
+  }
+  Status keep_spending() {
+    const std::string now = minds_.spent_text();
+    if (now == kept_) return {};
+    kept_ = now;
+    return store_.set("model_spending", now);
   }
 
  private:
   RunObserver& next_;
   fs::path file_;
   RunStore& store_;
+  const Minds& minds_;
+  std::string kept_;
 };
 
 /// Baseline times of the run's first measured step, so that later ones are compared with the same.
@@ -146,7 +156,8 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   KERF_TRY_VOID(record_environment(store, session, resources.cache));
   KERF_TRY(const auto earlier, store.steps());
   auto references = first_references(earlier);
-  machinery.minds->add_spent(earlier);
+  KERF_TRY(const auto spent, store.get("model_spending"));
+  machinery.minds->add_spent(earlier, spent.value_or(""));
   SearchOptions search = request.config.search;
   if (search.at_once == 1 && !session.facts().runs_on_host) search.at_once = 4;
   const RunMark mark{request.resume ? "resumed" : "started",
@@ -158,13 +169,14 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   observer.on_event(mark);
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
-  BestKeeper keeper(observer, best, store);
+  BestKeeper keeper(observer, best, store, *machinery.minds);
   SearchInputs inputs{machinery.minds->proposers(), evaluator, store, session.clock(), interrupted};
   inputs.target = request.config.target;
   if (!request.follow.empty()) inputs.follow = &request.follow;
   KERF_TRY(const std::string naive, naive_source(request.task.task, session.target()));
   if (!naive.empty()) inputs.fallbacks.push_back({"naive", naive, "", {}, "the naive kernel"});
   KERF_TRY(result.search, kerf::optimize(inputs, search, keeper));
+  KERF_TRY_VOID(keeper.keep_spending());
   if (result.search.best_step > 0) {
     KERF_TRY(result.best, store.step(result.search.best_step));
     KERF_TRY_VOID(write_file_atomic(best, result.best->source));

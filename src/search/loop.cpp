@@ -133,7 +133,7 @@ std::string Search::reason_to_stop() const {
 
 std::string Search::why_exhausted() const {
   for (const Proposer* mind : inputs_.minds)
-    if (auto reason = mind->spent()) return *std::move(reason);
+    if (auto reason = mind->spending().used_up) return *std::move(reason);
   return given_up_.empty() ? "nothing new is left to try" : given_up_;
 }
 
@@ -200,10 +200,11 @@ Status Search::ask_slow_minds() {
     const std::string name(mind->name());
     const auto under_way = [&] {
       return std::count_if(tickets_.begin(), tickets_.end(), [&](const auto& one) {
-        return one.second.phase == Phase::asked && one.second.question->operation.proposer == name;
+        return one.second.question && one.second.question->operation.proposer == name;
       });
     };
-    while (asking_.is_asked(name) && !mind->spent() && under_way() < mind->questions_at_once() && has_room(true)) {
+    while (asking_.is_asked(name) && !mind->spending().used_up && under_way() < mind->questions_at_once() &&
+           has_room(true)) {
       auto question = asking_.question(*mind, outstanding(false) + outstanding(true));
       if (!question) break;
       const std::int64_t id = ++last_ticket_;
@@ -609,6 +610,11 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   progress.finalists = finalists_;
   progress.asking = static_cast<int>(std::count_if(tickets_.begin(), tickets_.end(),
                                                    [](const auto& one) { return one.second.phase == Phase::asked; }));
+  for (const auto& [id, ticket] : tickets_)
+    if (ticket.phase == Phase::asked)
+      progress.asked = fmt::format("{}: {}", ticket.question->operation.proposer, ticket.question->operation.info.name);
+  for (const Proposer* mind : inputs_.minds)
+    if (const Spending one = mind->spending(); one.anything()) progress.spending = one;
   progress.seconds = seconds();
   progress.time_limit = options_.seconds;
   const double spent = progress.seconds - seconds_before_;

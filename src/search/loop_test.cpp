@@ -429,9 +429,10 @@ class SlowMind final : public Proposer {
   }
   void cancel() override { cancelled = true; }
   void observe(const Step& step) override { observed.push_back(step.number); }
-  std::optional<std::string> spent() const override {
-    if (asked < spent_after) return std::nullopt;
-    return "the money is gone";
+  Spending spending() const override {
+    Spending now{10 * asked, 1000, 0, 0};
+    if (asked >= spent_after) now.used_up = "the money is gone";
+    return now;
   }
 };
 
@@ -481,6 +482,22 @@ TEST_F(LoopTest, TheDeviceDoesNotWaitForASlowMind) {
   EXPECT_GE(evaluator.evaluated, 20) << "the other mind kept the device busy";
   EXPECT_EQ(mind.most_under_way, 2);
   EXPECT_GT(std::ranges::count_if(steps("a"), [](const Step& s) { return s.proposer == "slow"; }), 0);
+}
+
+TEST_F(LoopTest, AMindIsNotAskedAgainBeforeItsAnswerIsJudged) {
+  SlowMind mind;
+  mind.at_once = 1;
+  int early = 0;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    const int n = mind.asked;
+    early += evaluator.evaluated + 1 < n ? 1 : 0;
+    return std::optional(point_proposal({n % 24, n % 5, 0}));
+  };
+  evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  options.evaluations = 8;
+  run_with("a", {&mind});
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(early, 0);
 }
 
 TEST_F(LoopTest, QuestionsUnderWayAreGivenUpAtTheEnd) {

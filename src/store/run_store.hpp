@@ -44,6 +44,7 @@ class RunStore {
   ///   peaks        JSON {"copy": bytes/s, "fma_f32": FLOP/s, ...}; absent without calibration
   ///   best_step    the winner so far            finished     why the run ended; absent while it can go on
   ///   elapsed_seconds
+  ///   model_spending  JSON {prompt_tokens, reply_tokens, cost_usd} of all questions, also those without a step
   virtual Status set(const std::string& key, const std::string& value) = 0;
   virtual Result<std::map<std::string, std::string>> facts() const = 0;  ///< all of them
   Result<std::optional<std::string>> get(const std::string& key) const;  ///< one of them

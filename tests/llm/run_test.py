@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -46,10 +47,15 @@ def block(text):
     return f"Here it is.\n```cpp\n{text}```\n"
 
 
+FAILURES = ("429", "500", "503", "cut", "hang", "silent", "malformed", "nonsense", "html", "empty", "no choices", "huge",
+            "length", "filter", "invalid utf8", "escapes", "no usage")
+
+
 class Writer(BaseHTTPRequestHandler):
-    """Answers in turn with `script`: texts, or numbers for an HTTP status."""
+    """Answers in turn with `script`: texts, numbers for an HTTP status, or ("fail", KIND, TEXT) with one of FAILURES.
+    `billed`: the tokens it has told the client."""
     protocol_version = "HTTP/1.1"
-    script, asked, lock = [], [], threading.Lock()
+    script, asked, billed, lock = [], [], 0, threading.Lock()
 
     def log_message(self, *_):
         pass
@@ -59,20 +65,63 @@ class Writer(BaseHTTPRequestHandler):
         with Writer.lock:
             Writer.asked.append(body)
             step = Writer.script[min(len(Writer.asked), len(Writer.script)) - 1]
+        if isinstance(step, tuple):
+            try:
+                return self.misbehave(step[1], step[2], body)
+            except (BrokenPipeError, ConnectionResetError):
+                return
         if isinstance(step, int):
             data = json.dumps({"error": {"message": f"no, {self.headers.get('Authorization')}"}}).encode()
             self.send_response(step)
             self.send_header("Content-Type", "application/json")
         else:
-            tokens = sum(len(m["content"]) for m in body["messages"]) // 4
-            pieces = [{"choices": [{"delta": {"content": step}, "finish_reason": "stop"}]},
-                      {"choices": [], "usage": {"prompt_tokens": tokens, "completion_tokens": min(300, body["max_tokens"])}}]
-            data = b"".join(b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces) + b"data: [DONE]\n\n"
+            data = self.events(step, "stop", self.bill(body))
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def bill(self, body):
+        prompt, reply = sum(len(m["content"]) for m in body["messages"]) // 4, min(300, body["max_tokens"])
+        with Writer.lock:
+            Writer.billed += prompt + reply
+        return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": reply}}
+
+    def events(self, text, finish, usage=None):
+        pieces = [{"choices": [{"delta": {"content": text}, "finish_reason": finish}]}] + ([usage] if usage else [])
+        return b"".join(b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces) + b"data: [DONE]\n\n"
+
+    def send(self, data, kind="text/event-stream", status=200, length=None, **headers):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(length or len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def misbehave(self, kind, text, body):
+        self.close_connection = True
+        if kind.isdigit():
+            return self.send(b'{"error": {"message": "not now"}}', "application/json", int(kind), Retry_After="0")
+        if kind == "hang":
+            return threading.Event().wait(3)
+        if kind in ("cut", "silent"):
+            self.send(self.events(text, None)[:len(text) // 2], length=100000)
+            return threading.Event().wait(3) if kind == "silent" else None
+        plain = {"malformed": b'{"choices": [{"message": ', "no choices": b'{"choices": []}'}
+        if kind in plain:
+            return self.send(plain[kind], "application/json")
+        if kind == "html":
+            return self.send(b"<html>log in</html>", "text/html")
+        streams = {"nonsense": lambda: b"data: hello there\n\n", "empty": lambda: self.events("", "stop", self.bill(body)),
+                   "huge": lambda: self.events("x" * (20 << 20), "stop"), "length": lambda: self.events(text, "length", self.bill(body)),
+                   "filter": lambda: self.events("", "content_filter", self.bill(body)), "no usage": lambda: self.events(text, "stop"),
+                   "invalid utf8": lambda: self.events("a\xffb", "stop", self.bill(body)).replace(b"\\u00ff", b"\xff\xfe"),
+                   "escapes": lambda: self.events("\033[2J\033]0;title\007", "stop", self.bill(body))}
+        self.send(streams[kind]())
 
 
 def check(condition, *words):
@@ -94,10 +143,11 @@ class Tests:
         check("\033" not in done.stderr, "an escape sequence was printed")
         return done
 
-    def optimize(self, name, *args, script=None, **more):
+    def optimize(self, name, *args, script=None, task="task.toml", setup=lambda: None, **more):
         Writer.script, Writer.asked = script or [], []
+        setup()
         quick = ["--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1", "--seed", "1"]
-        done = self.run("optimize", "task.toml", "--out", name, "--json", *quick, *args, **more)
+        done = self.run("optimize", task, "--out", name, "--json", *quick, *args, **more)
         return json.loads(done.stdout)
 
     def steps(self, name):
@@ -162,6 +212,40 @@ class Tests:
         result = self.optimize("both", "--mind", "builtin,llm", "--model", "writer", "--base-url", self.url, "--evals", 5,
                                script=[401])
         check(result["evaluations"] == 5, result)
+
+    def test_every_failure_on_three_tasks(self):
+        """Nothing that was delivered is lost, and what is spent stays within the budget to the token."""
+        limit = 90000
+        models = self.folder / "failing.toml"
+        models.write_text(f'[[model]]\nname = "writer"\nbase_url = "{self.url}"\nat_once = 1\nfirst_byte_seconds = 1\n'
+                          'silence_seconds = 1\n')
+        for name, expr in (("sum", "y = sum(x, axis=-1)"), ("softmax", "y = softmax(x, axis=-1)"), ("gelu", "y = gelu(x)")):
+            task = f"{name}.toml"
+            (self.folder / task).write_text(TASK.replace("y = sum(x, axis=-1)", expr))
+            starts = self.run("synth", task, "--target", "cpu", "--list").stdout.splitlines()
+            kernels = [self.run("synth", task, "--target", "cpu", "--start", n).stdout for n in range(min(len(starts), 10))]
+            kernels.append(self.run("naive", task, "--target", "cpu").stdout)
+            script, kinds = [], list(FAILURES)
+            while kinds or kernels:
+                script += [("fail", kinds.pop(0), block("int x;\n"))] if kinds else []
+                script += [block(kernels.pop())] if kernels else [block("int broken")]
+            result = self.optimize("failing-" + name, "--mind", "llm", "--models", models, "--evals", 60, "--max-tokens", limit,
+                                   task=task, script=script + [block("int last;\n")], setup=lambda: setattr(Writer, "billed", 0))
+            traces = self.traces("failing-" + name)
+            shown = self.facts("failing-" + name)["model_spending"]
+            spent = json.loads(shown)["prompt_tokens"] + json.loads(shown)["reply_tokens"]
+            check(Writer.billed <= spent <= limit, name, Writer.billed, spent)
+            answers = {t["reply"] for t in traces}
+            given = [s for s in script[:len(Writer.asked) - 1] if isinstance(s, str)]
+            check(all(text in answers for text in given), name, "an answer was lost")
+            check(len(Writer.asked) > len(FAILURES), name, len(Writer.asked), result["stopped"])
+            outcomes = {t["outcome"] for t in traces}
+            check({"reply", "malformed", "empty", "truncated", "refused", "too_large"} <= outcomes, name, outcomes)
+            check(result["best_step"] > 0, name, result)
+
+    def facts(self, name):
+        database = sqlite3.connect(self.folder / name / "kerf.db")
+        return dict(database.execute("SELECT key, value FROM facts"))
 
     def test_a_model_that_repeats_itself(self):
         result = self.optimize("repeats", *self.llm("--evals", 50), script=[block(kernel(4))])

@@ -100,6 +100,18 @@ TEST(SearchView, NoLineOfTheBlockIsWiderThanTheTerminal) {
   }
 }
 
+TEST(SearchView, ShowsWhatModelsDoAndWhatIsLeftOfTheirBudget) {
+  SearchProgress p = progress();
+  EXPECT_EQ(spending_text(p), "");
+  p.spending = {3210, 20000, 0.01234, 1, {}};
+  EXPECT_EQ(spending_text(p), "3210 of 20000 tokens, 0.0123 of 1 USD");
+  p.asking = 1;
+  p.asked = "llm: refine";
+  EXPECT_HAS(progress_block(p, "", "", 200, {}), "asking llm: refine, 3210 of 20000 tokens, 0.0123 of 1 USD");
+  p.spending = {3210, 0, 0, 0, {}};
+  EXPECT_EQ(spending_text(p), "asking llm: refine, 3210 tokens");
+}
+
 TEST(SearchView, SaysWhichFinalistIsMeasured) {
   SearchProgress p = progress();
   p.time_limit = 100;

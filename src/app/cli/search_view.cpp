@@ -112,6 +112,21 @@ double seconds_left(const SearchProgress& progress) {
   return left;
 }
 
+std::string spending_text(const SearchProgress& progress) {
+  const Spending& spending = progress.spending;
+  if (!spending.anything()) return "";
+  std::string text = progress.asking > 0 ? fmt::format("asking {}, ", one_line(progress.asked)) : "";
+  text += std::to_string(spending.tokens);
+  if (spending.token_limit > 0) text += fmt::format(" of {}", spending.token_limit);
+  text += " tokens";
+  if (spending.cost_usd > 0 || spending.cost_limit_usd > 0) {
+    text += fmt::format(", {:.4f}", spending.cost_usd);
+    if (spending.cost_limit_usd > 0) text += fmt::format(" of {}", spending.cost_limit_usd);
+    text += " USD";
+  }
+  return text;
+}
+
 std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
                            std::size_t columns, const Style& style) {
   std::string stage = progress.stage, doing = budget_text(progress);
@@ -130,9 +145,10 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
                                     progress.failures, progress.duplicates);
   if (progress.patience > 0)
     archive += fmt::format(", {} of {} without progress", progress.since_improvement, progress.patience);
+  const std::string models = spending_text(progress);
   return paint(fit(title, columns), Colour::bold, style) + "\n" + row(stage, doing, columns, style) +
          row("best", best, columns, style) + row("archive", archive, columns, style) +
-         row("now", current, columns, style);
+         (models.empty() ? "" : row("models", models, columns, style)) + row("now", current, columns, style);
 }
 
 std::string run_summary(const OptimizeResult& result, const Style& style) {
@@ -155,6 +171,8 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
                             progress.evaluations, format_seconds(progress.seconds), progress.failures,
                             progress.duplicates, progress.cells, kCells, result.search.stopped),
                 Colour::dim, style);
+  if (const std::string models = spending_text(progress); !models.empty())
+    text += paint(fmt::format("models: {}\n", models), Colour::dim, style);
   if (measurement != nullptr)
     text += paint(
         "speedups come from rounds in which both kernels ran; times before are the median after times the speedup\n",
@@ -207,6 +225,12 @@ void SearchView::draw() {
                                            columns(), console_.err_style);
   console_.err << block << std::flush;
   lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
+}
+
+void SearchView::show(const ProposalAsked& asked) {
+  progress_.asked = fmt::format("{}: {}", asked.proposer, asked.operation);
+  progress_.asking = std::max(progress_.asking, 1);
+  draw();
 }
 
 void SearchView::show(const CandidateStarted& started) {

@@ -15,8 +15,11 @@ inline constexpr std::size_t kStepLineColumns = 100;
 /// the decision first, then the figure or the gate, then what it was.
 std::string step_line(const Step& step, const Style& style, std::size_t columns = kStepLineColumns);
 
-/// The lines of the block: where the search is, the best so far, the archive, what is being tried. None is wider than
-/// `columns`, so that none wraps.
+/// "asking llm: refine, 3210 of 20000 tokens, 0.0123 of 1 USD"; "" where no model was asked.
+std::string spending_text(const SearchProgress& progress);
+
+/// The lines of the block: where the search is, the best so far, the archive, what models do and cost, what is being
+/// tried. None is wider than `columns`, so that none wraps.
 std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
                            std::size_t columns, const Style& style);
 
@@ -47,7 +50,7 @@ class SearchView final : public RunObserver {
   void show(const RunNote& note);
   void show(const TierEvent& event);
   void show(const RunMark& mark);
-  void show(const ProposalAsked&) {}
+  void show(const ProposalAsked& asked);
   std::size_t columns() const;
   void draw();
   void erase();

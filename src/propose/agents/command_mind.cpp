@@ -82,9 +82,11 @@ class CommandMind final : public Proposer {
   void observe(const Step& step) override {
     if (step.proposer == kName) repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
   }
-  std::optional<std::string> spent() const override {
-    if (repeats_ < kMostRepeats) return std::nullopt;
-    return fmt::format("the agent's program repeats itself: {} known kernels in a row", repeats_.load());
+  Spending spending() const override {
+    Spending now;
+    if (repeats_ >= kMostRepeats)
+      now.used_up = fmt::format("the agent's program repeats itself: {} known kernels in a row", repeats_.load());
+    return now;
   }
 
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {

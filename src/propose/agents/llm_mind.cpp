@@ -59,11 +59,14 @@ class LlmMind final : public Proposer {
   int questions_at_once() const override { return at_once_; }
   void cancel() override { cancelled_ = true; }
 
-  std::optional<std::string> spent() const override {
-    if (auto reason = budget_.used_up()) return reason;
+  Spending spending() const override {
+    const llm::Usage spent = budget_.spent();
+    const llm::BudgetLimits& limits = budget_.limits();
+    Spending now{spent.tokens(), limits.tokens, spent.cost_usd, limits.cost_usd, budget_.used_up()};
     const std::lock_guard lock(mutex_);
-    if (repeats_ < kMostRepeats) return std::nullopt;
-    return fmt::format("the models repeat themselves: {} known kernels in a row", repeats_);
+    if (!now.used_up && repeats_ >= kMostRepeats)
+      now.used_up = fmt::format("the models repeat themselves: {} known kernels in a row", repeats_);
+    return now;
   }
 
   void observe(const Step& step) override {

@@ -126,11 +126,11 @@ TEST_F(LlmMindTest, AnEndpointThatCannotBeAskedIsAnError) {
 
 TEST_F(LlmMindTest, IsSpentWhenTheBudgetIs) {
   make();
-  EXPECT_FALSE(mind_->spent());
+  EXPECT_FALSE(mind_->spending().used_up);
   (void)budget_.reserve(5000, 5000, {});
   fakes_[0]->answer(llm::ChatFailure{FailureKind::budget, "used up"});
   EXPECT_FALSE(mind_->propose(draft())->has_value());
-  EXPECT_TRUE(mind_->spent());
+  EXPECT_TRUE(mind_->spending().used_up);
 }
 
 TEST_F(LlmMindTest, IsSpentWhenTheModelsRepeatThemselves) {
@@ -139,10 +139,10 @@ TEST_F(LlmMindTest, IsSpentWhenTheModelsRepeatThemselves) {
   step.proposer = "llm";
   step.evaluation.outcome = Rejected{Gate::duplicate, "known"};
   for (int i = 0; i < 20; ++i) {
-    EXPECT_FALSE(mind_->spent());
+    EXPECT_FALSE(mind_->spending().used_up);
     mind_->observe(step);
   }
-  EXPECT_TRUE(mind_->spent());
+  EXPECT_TRUE(mind_->spending().used_up);
 }
 
 TEST_F(LlmMindTest, AsksTheModelThatGainsMorePerCost) {
