@@ -1,0 +1,61 @@
+#pragma once
+// One thing that was tried on a task: how it was made, what came of it, and what it was worth later.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "memory/recipe.hpp"
+#include "memory/signature.hpp"
+#include "memory/values.hpp"
+
+namespace kerf::memory {
+
+inline constexpr const char* kKernelKind = "kernel";    ///< passed every gate and was timed
+inline constexpr const char* kFailureKind = "failure";  ///< refused; `gate` and `message` say why
+
+struct Experience {
+  std::string id;    ///< of task, device and recipe: what is tried again is the same experience
+  std::string kind;  ///< one of the above; stored, never renamed
+  std::string task, task_id;
+  TaskSignature signature;
+  Recipe recipe;
+  std::string outcome, gate, message;  ///< as in evaluations; gate and message are "" for kernels
+  double speedup = 0;                  ///< over the strongest baseline; 0 for failures
+  double share = 0;                    ///< of the speed of the best kernel of its run, (0, 1]; 0 for failures
+  double time_us = 0;                  ///< of the main shape; 0 for failures
+  int seen = 1;                        ///< runs that tried it; speedup, share and time are those of the last one
+  // Where it came from.
+  std::string run;        ///< id of the run
+  std::int64_t step = 0;  ///< in that run
+  std::string mind, operation;
+  std::string kerf_version;
+  std::int64_t recorded_ms = 0;  ///< wall clock
+  bool imported = false;
+  bool frozen = false;  ///< its values are not learned
+  std::map<ValueStage, StageValue> values;
+
+  bool operator==(const Experience&) const = default;
+};
+
+/// Identity by content; 16 hex digits.
+std::string experience_id(const Experience& experience);
+
+/// A value as selection sees it, which is what was assumed at the beginning while there is no reward yet: a kernel
+/// begins with +1 in the draft stage and with the reward that it would have had against its run's best when refining.
+double value_of(const Experience& experience, ValueStage stage, const std::string& family);
+double value_count(const Experience& experience, ValueStage stage);
+/// The values that a new experience begins with.
+std::map<ValueStage, StageValue> first_values(const Experience& experience);
+
+/// One line of a memory file (docs/memory.md).
+std::string to_json(const Experience& experience);
+/// Everything is held to limits: counts, lengths, ranges, the id. The error says what is wrong.
+Result<Experience> experience_from_json(std::string_view line);
+
+std::string values_to_json(const std::map<ValueStage, StageValue>& values);
+Result<std::map<ValueStage, StageValue>> values_from_json(std::string_view text);
+
+}  // namespace kerf::memory
