@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "propose/synth/synthesiser.hpp"
@@ -8,19 +9,17 @@
 namespace kerf::synth {
 namespace {
 
-/// The ancestor's genome with the values it was evaluated with: tuning may have found better ones than it was born
-/// with. A tunable is named by its group's prefix, whose number is the gene's: "G0_BM".
-Result<Genome> genome_of(const KernelRecord& ancestor) {
-  KERF_TRY(Genome genome, genome_from_json(ancestor.genome));
-  for (std::size_t g = 0; g < genome.genes.size(); ++g)
-    for (auto& [name, value] : genome.genes[g].parameters)
-      for (const auto& [tunable, used] : ancestor.tunables) {
-        const std::string ending = fmt::format("{}_{}", g, name);
-        const std::size_t base = tunable.size() - std::min(tunable.size(), ending.size());
-        if (base > 0 && tunable.ends_with(ending) && std::isdigit(static_cast<unsigned char>(tunable[base - 1])) == 0)
-          value = used;
-      }
-  return genome;
+Result<Genome> genome_of(const KernelRecord& ancestor) { return genome_with(ancestor.genome, ancestor.tunables); }
+
+/// Mean over the genes of the logarithm of what is known of their variants.
+double advised(const Genome& genome, const Advice& advice) {
+  constexpr double kUnknown = 0.6;  // of the best speed: better than what is known to be slow
+  double sum = 0;
+  for (const Gene& gene : genome.genes) {
+    const auto found = advice.find(gene.family + "/" + gene.variant);
+    sum += std::log(found != advice.end() ? std::max(found->second, 1e-3) : kUnknown);
+  }
+  return genome.genes.empty() ? 0 : sum / static_cast<double>(genome.genes.size());
 }
 
 /// Children of one request that are looked at for one that leads where it asks.
@@ -28,8 +27,12 @@ constexpr int kForesights = 4;
 
 class BuiltinProposer final : public Proposer {
  public:
-  BuiltinProposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee)
-      : synthesiser_(std::move(synthesiser)), foresee_(std::move(foresee)), starts_(synthesiser_->starts()) {}
+  BuiltinProposer(std::shared_ptr<Synthesiser> synthesiser, Foresee foresee, const Advice& advice)
+      : synthesiser_(std::move(synthesiser)), foresee_(std::move(foresee)), starts_(synthesiser_->starts()) {
+    if (!advice.empty())
+      std::stable_sort(starts_.begin(), starts_.end(),
+                       [&](const Genome& a, const Genome& b) { return advised(a, advice) > advised(b, advice); });
+  }
 
   std::string_view name() const override { return "builtin"; }
   std::vector<OperationInfo> operations() const override {
@@ -100,15 +103,16 @@ class BuiltinProposer final : public Proposer {
         Proposal{candidate.name, std::move(candidate.source), to_json(genome), std::move(parents), std::move(change)});
   }
 
-  std::unique_ptr<Synthesiser> synthesiser_;
+  std::shared_ptr<Synthesiser> synthesiser_;  // shared with what reads recipes off the run's genomes
   Foresee foresee_;
   std::vector<Genome> starts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee) {
-  return std::make_unique<BuiltinProposer>(std::move(synthesiser), std::move(foresee));
+std::unique_ptr<Proposer> make_builtin_proposer(std::shared_ptr<Synthesiser> synthesiser, Foresee foresee,
+                                                const Advice& advice) {
+  return std::make_unique<BuiltinProposer>(std::move(synthesiser), std::move(foresee), advice);
 }
 
 }  // namespace kerf::synth

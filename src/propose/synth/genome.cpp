@@ -1,6 +1,8 @@
 #include "propose/synth/genome.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 namespace kerf::synth {
@@ -36,6 +38,19 @@ Result<Genome> genome_from_json(std::string_view text) {
   } catch (const json::exception& error) {
     return fail(Errc::invalid_input, fmt::format("not a genome: {}", error.what()));
   }
+}
+
+Result<Genome> genome_with(std::string_view text, const Bindings& tunables) {
+  KERF_TRY(Genome genome, genome_from_json(text));
+  for (std::size_t g = 0; g < genome.genes.size(); ++g)
+    for (auto& [name, value] : genome.genes[g].parameters)
+      for (const auto& [tunable, used] : tunables) {
+        const std::string ending = fmt::format("{}_{}", g, name);
+        const std::size_t base = tunable.size() - std::min(tunable.size(), ending.size());
+        if (base > 0 && tunable.ends_with(ending) && std::isdigit(static_cast<unsigned char>(tunable[base - 1])) == 0)
+          value = used;
+      }
+  return genome;
 }
 
 }  // namespace kerf::synth

@@ -31,4 +31,8 @@ struct Genome {
 std::string to_json(const Genome& genome);
 Result<Genome> genome_from_json(std::string_view text);
 
+/// The genome with the values it was evaluated with: tuning may have found better ones than it was born with. A tunable
+/// is named by its group's prefix, whose number is the gene's: "G0_BM".
+Result<Genome> genome_with(std::string_view text, const Bindings& tunables);
+
 }  // namespace kerf::synth

@@ -1,6 +1,7 @@
 #include "propose/synth/space.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "propose/synth/capabilities.hpp"
 #include "propose/synth/ranking.hpp"
@@ -139,6 +140,28 @@ Bindings Space::draw(const Option& option, Rng& rng) const {
     if (allowed(*option.variant, option.values, parameters, context_.shapes)) return parameters;
   }
   return option.defaults;
+}
+
+Bindings Space::nearest(const Option& option, const Bindings& wanted) const {
+  Bindings all = option.defaults;
+  for (const Tunable& tunable : option.variant->tunables) {
+    const auto found = wanted.find(tunable.name);
+    if (found == wanted.end() || tunable.values.empty()) continue;
+    const auto distance = [&](std::int64_t value) {  // in powers of two, as tunables mostly are
+      return std::abs(std::log2(1.0 + std::abs(static_cast<double>(value))) -
+                      std::log2(1.0 + std::abs(static_cast<double>(found->second))));
+    };
+    all[tunable.name] = *std::min_element(tunable.values.begin(), tunable.values.end(),
+                                          [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
+  }
+  if (allowed(*option.variant, option.values, all, context_.shapes)) return all;
+  Bindings chosen = option.defaults;  // one value after the other, as long as the tuple stays allowed
+  for (const auto& [name, value] : all) {
+    Bindings moved = chosen;
+    moved[name] = value;
+    if (allowed(*option.variant, option.values, moved, context_.shapes)) chosen = std::move(moved);
+  }
+  return chosen;
 }
 
 std::optional<Bindings> Space::step(const Option& option, const Bindings& parameters, Rng& rng) const {

@@ -48,6 +48,9 @@ class Space {
   Bindings draw(const Option& option, Rng& rng) const;
   /// `parameters` with one value changed, or none when nothing else is allowed.
   std::optional<Bindings> step(const Option& option, const Bindings& parameters, Rng& rng) const;
+  /// The allowed tuple that has as many of the wanted values as can be, each the nearest that its tunable takes; other
+  /// names are passed over.
+  Bindings nearest(const Option& option, const Bindings& wanted) const;
 
  private:
   std::vector<Option> options_for(const codegen::BufferPlan& plan, const Group& group) const;

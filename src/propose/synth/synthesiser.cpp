@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "ir/analysis/algebra.hpp"
+#include "propose/synth/adapt.hpp"
 #include "propose/synth/capabilities.hpp"
 #include "propose/synth/space.hpp"
 
@@ -346,6 +347,16 @@ Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::stri
 }
 
 Result<Candidate> Synthesiser::render(const Genome& genome) const { return impl_->write(genome, describe(genome)); }
+
+std::optional<memory::Recipe> Synthesiser::recipe(const Genome& genome) const {
+  return recipe_of(genome, *impl_->space);
+}
+
+std::optional<Genome> Synthesiser::adapted(const memory::Recipe& recipe) const {
+  for (Genome& genome : adapt(recipe, *impl_->space))
+    if (impl_->can_be_written(genome)) return std::move(genome);
+  return {};
+}
 
 std::string Synthesiser::describe(const Genome& genome) const {
   std::vector<std::string> parts;

@@ -2,6 +2,7 @@
 // The builtin mind: genomes to candidate files, and the operators that change genomes.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/rng.hpp"
 #include "codegen/dialect.hpp"
 #include "device/device.hpp"
+#include "memory/recipe.hpp"
 #include "model/candidate.hpp"
 #include "model/task.hpp"
 #include "propose/proposer.hpp"
@@ -41,6 +43,10 @@ class Synthesiser {
   std::optional<Genome> change_fusion(const Genome& parent, Rng& rng) const;  ///< splits or merges a group
   std::optional<Genome> cross(const Genome& a, const Genome& b, Rng& rng) const;
 
+  // Across tasks (memory/): what a genome is made of, and the nearest to a recipe that can be written for this task.
+  std::optional<memory::Recipe> recipe(const Genome& genome) const;
+  std::optional<Genome> adapted(const memory::Recipe& recipe) const;
+
   /// An ordinary candidate file. Parameters become tunables with the genome's value first.
   Result<Candidate> render(const Genome& genome) const;
   std::string describe(const Genome& genome) const;                    ///< "matmul/tiled + pointwise/vector"
@@ -55,8 +61,13 @@ class Synthesiser {
 /// The cell a candidate file would land in, guessed from its text alone; cheap. Empty: no guess.
 using Foresee = std::function<std::vector<int>(const std::string& source)>;
 
+/// By "family/variant": the share of the best speed that it is known to reach on tasks like this one.
+using Advice = std::map<std::string, double>;
+
 /// The builtin mind as a proposer. Operations: start, restart, parameter, family, fusion, crossover. With `foresee` it
-/// makes several children and takes one that leads where the search asks it to go.
-std::unique_ptr<Proposer> make_builtin_proposer(std::unique_ptr<Synthesiser> synthesiser, Foresee foresee = {});
+/// makes several children and takes one that leads where the search asks it to go. With `advice` its first guesses come
+/// in the order of what is known of their variants; those that nothing is known of stay between good and bad ones.
+std::unique_ptr<Proposer> make_builtin_proposer(std::shared_ptr<Synthesiser> synthesiser, Foresee foresee = {},
+                                                const Advice& advice = {});
 
 }  // namespace kerf::synth
