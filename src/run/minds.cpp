@@ -12,8 +12,8 @@
 #include "measure/peaks.hpp"
 #include "propose/agents/command_mind.hpp"
 #include "propose/agents/llm_mind.hpp"
-#include "propose/synth/synthesiser.hpp"
 #include "run/own_kernels.hpp"
+#include "run/remembering.hpp"
 #include "search/asking.hpp"
 
 namespace kerf {
@@ -102,19 +102,17 @@ Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, cons
 }
 
 Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindAccess& access, const TaskText& task,
-                                           std::vector<Candidate> own, TargetSession& session,
-                                           const std::filesystem::path& peaks, std::uint64_t seed) {
+                                           std::vector<Candidate> own, const BuiltinInputs& builtin,
+                                           TargetSession& session, const std::filesystem::path& peaks,
+                                           std::uint64_t seed) {
   KERF_TRY_VOID(check_minds(config));
   std::unique_ptr<Minds> made(new Minds(config.budget));
   made->minds_.push_back(make_own_kernels(std::move(own)));
   for (const std::string& name : config.names) {
     std::unique_ptr<Proposer> mind;
     if (name == kBuiltinMind) {
-      const auto measured = load_peaks(peaks, session.facts());
-      KERF_TRY(auto synthesiser, synth::Synthesiser::create(
-                                     task.task, session.target().name, session.target().language->dialect(),
-                                     session.facts(), measured ? measured->rates : std::map<std::string, double>{}));
-      mind = synth::make_builtin_proposer(std::move(synthesiser), foreseen_cell);
+      made->minds_.push_back(make_remembered(remembered_kernels(builtin.remembered, *builtin.synthesiser)));
+      mind = synth::make_builtin_proposer(builtin.synthesiser, foreseen_cell, builtin.remembered.advice);
     } else {
       KERF_TRY(agents::AgentTask described, describe_for_agents(task, session, peaks));
       if (name == kLlmMind) {

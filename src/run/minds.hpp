@@ -9,9 +9,11 @@
 
 #include "llm/record.hpp"
 #include "llm/secret.hpp"
+#include "memory/retrieve.hpp"
 #include "model/candidate.hpp"
 #include "propose/agents/agent_task.hpp"
 #include "propose/proposer.hpp"
+#include "propose/synth/synthesiser.hpp"
 #include "run/mind_config.hpp"
 #include "run/run_task.hpp"
 #include "run/target_session.hpp"
@@ -27,13 +29,20 @@ struct MindAccess {
   std::map<std::string, std::string> environment;  ///< of agent programs
 };
 
+/// What the builtin mind works with.
+struct BuiltinInputs {
+  std::shared_ptr<synth::Synthesiser> synthesiser;  ///< of the task; null where the builtin mind is not asked
+  memory::Recollection remembered{};                ///< what the memory has for the task
+};
+
 /// Everything in it stays where it is: minds borrow from it.
 class Minds {
  public:
   /// `peaks`: folder of measured peaks; empty: none.
   static Result<std::unique_ptr<Minds>> open(const MindConfig& config, const MindAccess& access, const TaskText& task,
-                                             std::vector<Candidate> own, TargetSession& session,
-                                             const std::filesystem::path& peaks, std::uint64_t seed);
+                                             std::vector<Candidate> own, const BuiltinInputs& builtin,
+                                             TargetSession& session, const std::filesystem::path& peaks,
+                                             std::uint64_t seed);
   std::vector<Proposer*> proposers() const;
   /// What earlier processes of the run spent counts too: `kept` is what they kept of `spent_text`, or "".
   void add_spent(const std::vector<Step>& steps, const std::string& kept);

@@ -2,15 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "base/rng.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "judge/shape_context.hpp"
 #include "measure/peaks.hpp"
 #include "run/own_kernels.hpp"
+#include "run/remembering.hpp"
 #include "run/run_folder.hpp"
 #include "run/target_session.hpp"
 #include "search/judge_evaluator.hpp"
@@ -63,6 +68,13 @@ Status write_config(RunStore& store, const std::string& config) {
   return store.set("config", config);
 }
 
+std::string new_run_id(const OptimizeRequest& request) {
+  std::error_code error;
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}", request.task.task.id, request.config.search.seed,
+                                fs::absolute(request.folder, error).string(), SystemClock().wall_ms()))
+      .substr(0, 16);
+}
+
 Result<std::unique_ptr<RunStore>> create_store(const OptimizeRequest& request) {
   KERF_TRY(auto store, create_run_store(request.folder));
   const RunConfig& config = request.config;
@@ -70,6 +82,7 @@ Result<std::unique_ptr<RunStore>> create_store(const OptimizeRequest& request) {
   KERF_TRY_VOID(store->set("seed", std::to_string(config.search.seed)));
   KERF_TRY_VOID(store->set("search", config.search.search));
   KERF_TRY_VOID(store->set("kerf_version", kKerfVersion));
+  KERF_TRY_VOID(store->set("run_id", new_run_id(request)));
   if (!request.kernels.empty()) {
     KERF_TRY_VOID(store->set("own_kernels", to_json(request.kernels)));
   }
@@ -121,16 +134,85 @@ JudgeOptions judge_options(const RunConfig& config, const fs::path& cache) {
 /// Everything that runs a search, apart from where its steps are kept.
 struct Machinery {
   std::unique_ptr<TargetSession> session;
+  BuiltinInputs builtin;
+  memory::TaskSignature signature;   ///< where the builtin mind is asked
+  std::vector<std::string> remarks;  ///< for people, of making it
   std::unique_ptr<Minds> minds;
 };
+
+/// The searches that are there to be compared with begin from nothing; a run that is followed again takes what it took.
+bool looks_into_memory(const OptimizeRequest& request) {
+  return request.memory != nullptr && request.config.search.search == SearchOptions{}.search &&
+         request.follow.empty() && request.config.search.remembered > 0 && (!request.resume || request.remember_more);
+}
+
+/// A memory that cannot be read is no reason not to search.
+Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
+  if (!request.remembered.empty()) {
+    KERF_TRY(made.builtin.remembered, memory::recollection_from_json(request.remembered));
+  }
+  if (!looks_into_memory(request)) return {};
+  memory::RetrieveOptions options;
+  options.rule = request.config.memory_rule;
+  options.count = request.config.search.remembered;
+  std::vector<std::string> skipped;
+  auto found =
+      recall(*request.memory, made.signature, options, request.config.search.seed, made.builtin.remembered, skipped);
+  if (!skipped.empty())
+    made.remarks.push_back(
+        fmt::format("{} records of the memory cannot be read and are left out; {}", skipped.size(), skipped[0]));
+  if (found)
+    made.builtin.remembered = *std::move(found);
+  else
+    made.remarks.push_back("the memory cannot be read, the search begins without it: " + found.error().message);
+  return {};
+}
+
+/// The builtin mind, if it is asked, with what it remembers.
+Status make_builtin(const OptimizeRequest& request, const fs::path& cache, Machinery& made) {
+  const auto& names = request.config.minds.names;
+  if (std::find(names.begin(), names.end(), kBuiltinMind) == names.end()) return {};
+  const Task& task = request.task.task;
+  const auto peaks = load_peaks(cache, made.session->facts());
+  KERF_TRY(made.builtin.synthesiser,
+           synth::Synthesiser::create(task, request.config.target, made.session->target().language->dialect(),
+                                      made.session->facts(), peaks ? peaks->rates : std::map<std::string, double>{}));
+  made.signature = signature_for(task, request.config.target, made.session->facts());
+  return fill_remembered(request, made);
+}
 
 Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
   const RunConfig& config = request.config;
   Machinery made;
   KERF_TRY(made.session, TargetSession::open(request.task.task, config.target, config.device, resources));
-  KERF_TRY(made.minds, Minds::open(config.minds, request.access, request.task, request.kernels, *made.session,
-                                   resources.cache, Rng(config.search.seed).fork("minds").bits()));
+  KERF_TRY_VOID(make_builtin(request, resources.cache, made));
+  KERF_TRY(made.minds, Minds::open(config.minds, request.access, request.task, request.kernels, made.builtin,
+                                   *made.session, resources.cache, Rng(config.search.seed).fork("minds").bits()));
   return made;
+}
+
+/// Who reads the run sees what it began with, whatever becomes of the memory.
+Status note_remembered(RunStore& store, const Machinery& machinery, RunObserver& observer) {
+  for (const std::string& remark : machinery.remarks) observer.on_event(RunNote{remark});
+  const auto& items = machinery.builtin.remembered.items;
+  if (items.empty() && machinery.builtin.remembered.advice.empty()) return {};
+  KERF_TRY_VOID(store.set("remembered", to_json(machinery.builtin.remembered)));
+  std::vector<std::string> tasks;
+  for (const memory::Recalled& one : items)
+    if (std::find(tasks.begin(), tasks.end(), one.task) == tasks.end()) tasks.push_back(one.task);
+  if (!items.empty())
+    observer.on_event(RunNote{fmt::format("the memory has {} kernels of tasks like this one ({}); they are tried first",
+                                          items.size(), join(tasks, ", "))});
+  return {};
+}
+
+/// What was found is worth less than the run itself: a memory that cannot be written to is only noted.
+void leave_behind(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
+  if (request.memory == nullptr || !machinery.builtin.synthesiser) return;
+  const Status kept =
+      remember(*request.memory, store, request.task.task, machinery.signature, *machinery.builtin.synthesiser,
+               request.config.memory_rule, machinery.session->clock().wall_ms());
+  if (!kept) observer.on_event(RunNote{"the memory cannot be added to: " + kept.error().message});
 }
 
 /// Where nothing was faster than the plain kernel, that one is what the user should have, unless it was refused itself.
@@ -167,6 +249,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
                       {"folder", result.folder.string()}}};
   KERF_TRY_VOID(store.record(mark));
   observer.on_event(mark);
+  KERF_TRY_VOID(note_remembered(store, machinery, observer));
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
   BestKeeper keeper(observer, best, store, *machinery.minds);
@@ -177,6 +260,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   if (!naive.empty()) inputs.fallbacks.push_back({"naive", naive, "", {}, "the naive kernel"});
   KERF_TRY(result.search, kerf::optimize(inputs, search, keeper));
   KERF_TRY_VOID(keeper.keep_spending());
+  leave_behind(request, store, machinery, observer);
   if (result.search.best_step > 0) {
     KERF_TRY(result.best, store.step(result.search.best_step));
     KERF_TRY_VOID(write_file_atomic(best, result.best->source));
@@ -218,6 +302,8 @@ Result<OptimizeRequest> stored_request(const fs::path& folder) {
   if (config == facts.end())
     return fail(Errc::invalid_input, folder.string() + " has no configuration; start it afresh");
   KERF_TRY(request.config, config_from_toml(config->second));
+  if (const auto remembered = facts.find("remembered"); remembered != facts.end())
+    request.remembered = remembered->second;
   const auto kernels = facts.find("own_kernels");
   KERF_TRY(request.kernels, kernels_from_json(kernels == facts.end() ? "" : kernels->second, request.config.target));
   return request;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "memory/memory_store.hpp"
 #include "model/candidate.hpp"
 #include "model/event.hpp"
 #include "run/minds.hpp"
@@ -29,6 +30,9 @@ struct OptimizeRequest {
   std::vector<Step> follow;        ///< a recorded run whose decisions are taken again; empty: none
   MindAccess access{};             ///< keys and files of the minds; never kept
   std::vector<Candidate> kernels;  ///< judged first, in this order; their `target` is the configuration's
+  MemoryStore* memory = nullptr;   ///< borrowed: read at the beginning, added to at the end; null: neither
+  std::string remembered;          ///< what the recorded or resumed run took from the memory, JSON; "": nothing
+  bool remember_more = false;      ///< a run that is resumed looks into the memory once more
 };
 
 struct OptimizeResult {

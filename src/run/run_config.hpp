@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/judge.hpp"
+#include "memory/values.hpp"
 #include "run/mind_config.hpp"
 #include "search/loop.hpp"
 #include "target/target.hpp"
@@ -17,6 +18,7 @@ struct RunConfig {
   JudgeOptions judge;
   SearchOptions search;
   MindConfig minds;
+  memory::Rule memory_rule = memory::Rule::kerf;  ///< by which experiences are chosen and valued
 };
 
 std::string to_toml(const RunConfig& config, const std::string& task);

@@ -25,6 +25,7 @@ struct SearchOptions {
   double floor_fraction = 0.97;  ///< of the speed of light, at which a kernel is as good as done
   int starts = 12;               ///< most first guesses before the search deepens the best ...
   double start_share = 0.4;      ///< ... and their share of the evaluations
+  int remembered = 4;            ///< kernels of similar tasks that are tried before them, where there is a memory
   int at_once = 1;               ///< proposals that are built side by side; 1 where compilers disturb timings
   int tunings = 2;               ///< times the best kernel's tunables are searched by themselves ("kerf" only)
   double tune_share = 0.35;      ///< of the evaluations that are left, for each of them

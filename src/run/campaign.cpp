@@ -1,0 +1,229 @@
+#include "run/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/rng.hpp"
+#include "memory/operators.hpp"
+#include "run/remembering.hpp"
+
+namespace kerf {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kCampaignFile = "campaign.json";
+
+Json entry_json(const CampaignEntry& entry) {
+  Json json{{"task", entry.task},
+            {"run", entry.folder.filename().string()},
+            {"rounds_done", entry.rounds_done},
+            {"error", entry.error},
+            {"standing", standing_name(entry.standing)},
+            {"kernel", entry.kernel},
+            {"evaluations", entry.evaluations},
+            {"remembered", entry.remembered},
+            {"best_is_remembered", entry.best_is_remembered},
+            {"seconds", entry.seconds}};
+  if (entry.best)
+    json["best"] = {
+        {"vs", entry.best->vs}, {"ratio", entry.best->ratio}, {"low", entry.best->low}, {"high", entry.best->high}};
+  return json;
+}
+
+/// What was kept of a campaign: enough to go on; the rest is in its runs.
+Status write_campaign(const CampaignResult& result, const CampaignRequest& request) {
+  Json json{{"schema", 1},
+            {"seed", std::to_string(result.seed)},
+            {"target", request.config.target},
+            {"evaluations", request.config.search.evaluations},
+            {"rounds", request.rounds},
+            {"tasks", Json::array()}};
+  for (const CampaignEntry& entry : result.entries) json["tasks"].push_back(entry_json(entry));
+  return write_file_atomic(result.folder / kCampaignFile,
+                           json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Standing standing_named(const std::string& name) {
+  for (const Standing one : {Standing::faster, Standing::undecided, Standing::slower, Standing::untimed})
+    if (standing_name(one) == name) return one;
+  return Standing::untimed;
+}
+
+/// Fills in what an earlier process did. The file is the user's; what does not fit is started afresh.
+Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
+  std::error_code error;
+  const fs::path file = request.folder / kCampaignFile;
+  if (!fs::exists(file, error)) return {};
+  KERF_TRY(const std::string text, read_file(file));
+  const Json json = Json::parse(text, nullptr, false);
+  const auto damaged = [&] {
+    return fail(Errc::invalid_input, fmt::format("{} cannot be read; choose another folder with --out", file.string()));
+  };
+  try {
+    if (!json.is_object() || json.at("schema") != 1) return damaged();
+    if (json.at("target") != request.config.target)
+      return fail(Errc::invalid_input,
+                  fmt::format("{} is a campaign for target '{}', not '{}'", request.folder.string(),
+                              json.at("target").get<std::string>(), request.config.target));
+    const auto seed = json.at("seed").get<std::string>();
+    if (std::from_chars(seed.data(), seed.data() + seed.size(), result.seed).ec != std::errc()) return damaged();
+    const bool same =
+        json.at("rounds") == request.rounds && json.at("evaluations") == request.config.search.evaluations;
+    for (const Json& item : json.at("tasks"))
+      for (CampaignEntry& entry : result.entries) {
+        if (item.at("task") != entry.task) continue;
+        entry.folder = request.folder / fs::path(item.at("run").get<std::string>()).filename();
+        entry.rounds_done = same ? item.at("rounds_done").get<int>() : 0;
+        entry.standing = standing_named(item.at("standing").get<std::string>());
+        entry.kernel = item.at("kernel").get<std::string>();
+        entry.evaluations = item.at("evaluations").get<int>();
+        entry.remembered = item.at("remembered").get<int>();
+        entry.best_is_remembered = item.at("best_is_remembered").get<bool>();
+        entry.seconds = item.at("seconds").get<double>();
+        if (item.contains("best"))
+          entry.best = Speedup{item["best"].at("vs").get<std::string>(), item["best"].at("ratio").get<double>(),
+                               item["best"].at("low").get<double>(), item["best"].at("high").get<double>()};
+      }
+  } catch (const nlohmann::json::exception&) {
+    return damaged();
+  }
+  return {};
+}
+
+/// Whether a step or one of its ancestors came from the memory.
+bool is_remembered(const std::vector<Step>& steps, std::int64_t number) {
+  std::set<std::int64_t> seen;
+  std::vector<std::int64_t> open{number};
+  while (!open.empty()) {
+    const std::int64_t at = open.back();
+    open.pop_back();
+    if (at < 1 || at > static_cast<std::int64_t>(steps.size()) || !seen.insert(at).second) continue;
+    const Step& step = steps[static_cast<std::size_t>(at - 1)];
+    if (step.proposer == kMemoryMind) return true;
+    open.insert(open.end(), step.parents.begin(), step.parents.end());
+  }
+  return false;
+}
+
+Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
+  entry.best.reset();
+  if (run.best) {
+    entry.kernel = run.best->name;
+    if (const auto* measured = std::get_if<Measurement>(&run.best->evaluation.outcome)) entry.best = measured->speedup;
+  }
+  entry.standing = run.standing;
+  entry.evaluations = run.search.progress.evaluations;
+  entry.seconds = run.search.progress.seconds;
+  KERF_TRY(const auto store, open_run_store(run.folder, RunStore::Access::read));
+  KERF_TRY(const auto steps, store->steps());
+  entry.remembered = static_cast<int>(
+      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.proposer == kMemoryMind; }));
+  entry.best_is_remembered = is_remembered(steps, run.search.best_step);
+  return {};
+}
+
+/// The run of a task: the one that was begun, or a new one.
+Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskText& task, std::uint64_t seed,
+                                    int evaluations, CampaignEntry& entry) {
+  std::error_code error;
+  if (fs::exists(entry.folder / "kerf.db", error)) {
+    if (auto stored = stored_request(entry.folder); stored && stored->task.task.id == task.task.id) {
+      stored->config.search.evaluations = evaluations;
+      stored->memory = campaign.memory;
+      stored->remember_more = true;
+      return stored;
+    }
+    const fs::path base = entry.folder;  // another task, or one that never began: it is left as it is
+    for (int i = 2; fs::exists(entry.folder, error); ++i) entry.folder = base.string() + fmt::format("-{}", i);
+  }
+  OptimizeRequest request;
+  request.task = task;
+  request.config = campaign.config;
+  request.config.search.evaluations = evaluations;
+  request.config.search.seed = Rng(seed).fork("campaign " + task.task.name).bits();
+  request.folder = entry.folder;
+  request.memory = campaign.memory;
+  return request;
+}
+
+}  // namespace
+
+double difficulty(const Task& task) {
+  if (!task.graph) return 1e9;
+  double sum = 0;
+  for (const ir::Node& node : task.graph->nodes) {
+    const std::string word = memory::operator_word(node);
+    const auto is_kind = [&](std::string_view kind) {
+      return word == kind || word.starts_with(std::string(kind) + ".");
+    };
+    sum += is_kind("conv")                                                    ? 8
+           : is_kind("contract")                                              ? 6
+           : is_kind("scan") || is_kind("top")                                ? 3
+           : is_kind("reduce") || is_kind("pool") || is_kind("adaptive_pool") ? 2
+           : is_kind("input") || is_kind("constant") || is_kind("view")       ? 0
+                                                                              : 0.2;
+  }
+  return sum;
+}
+
+Result<CampaignResult> run_campaign(const CampaignRequest& request, const TargetResources& resources,
+                                    CampaignObserver& observer, const std::atomic<bool>& interrupted) {
+  std::vector<const TaskText*> order;
+  std::set<std::string> names;
+  for (const TaskText& text : request.tasks) {
+    order.push_back(&text);
+    if (!names.insert(text.task.name).second)
+      return fail(Errc::invalid_input,
+                  fmt::format("two tasks are named '{}'; a campaign tells them apart by name", text.task.name));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const TaskText* a, const TaskText* b) { return difficulty(a->task) < difficulty(b->task); });
+  CampaignResult result;
+  result.folder = request.folder;
+  result.seed = request.config.search.seed;
+  for (const TaskText* text : order) {
+    CampaignEntry entry;
+    entry.task = text->task.name;
+    entry.folder = request.folder / fmt::format("{}-{}", text->task.name, request.config.target);
+    result.entries.push_back(std::move(entry));
+  }
+  KERF_TRY_VOID(read_campaign(request, result));
+  KERF_TRY_VOID(write_campaign(result, request));
+  const int all = request.config.search.evaluations;
+  for (int round = 1; round <= request.rounds; ++round)
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      CampaignEntry& entry = result.entries[i];
+      if (interrupted) {
+        result.interrupted = true;
+        return result;
+      }
+      if (entry.rounds_done >= round || (round > 1 && !entry.error.empty())) continue;
+      observer.task_started(round, i, entry);
+      const int evaluations =
+          std::max(1, static_cast<int>(std::ceil(static_cast<double>(all) * round / request.rounds)));
+      entry.error.clear();
+      auto run = request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](OptimizeRequest one) {
+        return optimize_task(one, resources, observer.run_observer(), interrupted);
+      });
+      const Status filled = run ? fill_entry(*run, entry) : Status{};
+      if (!run)
+        entry.error = run.error().message;
+      else if (!filled)
+        entry.error = filled.error().message;
+      else if (!run->search.interrupted)  // a run that ended for a reason of its own needs no further round
+        entry.rounds_done = run->search.progress.evaluations >= evaluations ? round : request.rounds;
+      observer.task_finished(round, i, entry);
+      KERF_TRY_VOID(write_campaign(result, request));
+    }
+  return result;
+}
+
+}  // namespace kerf

@@ -1,0 +1,66 @@
+#pragma once
+// One search after the other over many tasks that share one memory.
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "memory/memory_store.hpp"
+#include "model/event.hpp"
+#include "run/optimize_task.hpp"
+
+namespace kerf {
+
+struct CampaignRequest {
+  std::vector<TaskText> tasks;    ///< their names differ
+  RunConfig config;               ///< of every run; evaluations are per task, seeds are drawn from this one
+  int rounds = 2;                 ///< in round i of n every task is taken to i/n of its evaluations
+  std::filesystem::path folder;   ///< of the campaign: one run per task, and campaign.json; one that is there goes on
+  MemoryStore* memory = nullptr;  ///< borrowed; null: every task is on its own
+};
+
+/// One task of a campaign, so far.
+struct CampaignEntry {
+  std::string task;
+  std::filesystem::path folder;
+  int rounds_done = 0;
+  std::string error;            ///< why its last round failed; ""
+  std::optional<Speedup> best;  ///< none: nothing was measured
+  Standing standing = Standing::untimed;
+  std::string kernel;  ///< name of the best
+  int evaluations = 0;
+  int remembered = 0;               ///< kernels that were tried because the memory has them
+  bool best_is_remembered = false;  ///< the best kernel is one of them, or descends from one
+  double seconds = 0;
+};
+
+struct CampaignResult {
+  std::vector<CampaignEntry> entries;  ///< in the order in which they are taken: easy ones first
+  std::filesystem::path folder;
+  std::uint64_t seed = 0;
+  bool interrupted = false;
+};
+
+/// Told from one thread.
+class CampaignObserver {
+ public:
+  virtual ~CampaignObserver() = default;
+  virtual void task_started(int round, std::size_t number, const CampaignEntry& entry) = 0;
+  virtual RunObserver& run_observer() = 0;  ///< of the task that was started
+  virtual void task_finished(int round, std::size_t number, const CampaignEntry& entry) = 0;
+};
+
+/// Grows with the number and kind of a task's operators; tasks without an expression come last.
+double difficulty(const Task& task);
+
+/// Breadth first: every task gets its first share of evaluations before any gets its second, so that later rounds begin
+/// with what all tasks taught. A task that fails is noted and the others go on; a campaign whose folder is there goes
+/// on with what is missing, failed tasks included. Errors are about the campaign itself.
+Result<CampaignResult> run_campaign(const CampaignRequest& request, const TargetResources& resources,
+                                    CampaignObserver& observer, const std::atomic<bool>& interrupted);
+
+}  // namespace kerf

@@ -1,0 +1,101 @@
+#include "run/remembering.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/hash.hpp"
+#include "base/version.hpp"
+#include "memory/lessons.hpp"
+
+namespace kerf {
+namespace {
+
+class RememberedKernels final : public Proposer {
+ public:
+  explicit RememberedKernels(std::vector<Proposal> kernels) : kernels_(std::move(kernels)) {}
+  std::string_view name() const override { return kMemoryMind; }
+  std::vector<OperationInfo> operations() const override { return {{.name = kStartOperation, .given = true}}; }
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    if (request.operation != kStartOperation || request.start_number >= kernels_.size())
+      return std::optional<Proposal>{};
+    return std::optional(kernels_[request.start_number]);
+  }
+
+ private:
+  std::vector<Proposal> kernels_;
+};
+
+/// An id of the run that stays the same when it is resumed.
+Result<std::string> run_id(const RunStore& run) {
+  KERF_TRY(const auto facts, run.facts());
+  const auto fact = [&](const char* key) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? std::string() : found->second;
+  };
+  if (const std::string id = fact("run_id"); !id.empty()) return id;
+  return sha256_hex(run.folder().string() + fact("seed") + fact("task_source")).substr(0, 16);
+}
+
+}  // namespace
+
+memory::TaskSignature signature_for(const Task& task, const std::string& target, const DeviceFacts& facts) {
+  return memory::signature_of(task, target,
+                              {facts.name.substr(0, 100), facts.arch.substr(0, 100), facts.compute_units,
+                               static_cast<double>(facts.cache_bytes)});
+}
+
+Result<memory::Recollection> recall(const MemoryStore& store, const memory::TaskSignature& task,
+                                    const memory::RetrieveOptions& options, std::uint64_t seed,
+                                    memory::Recollection before, std::vector<std::string>& skipped) {
+  KERF_TRY(const auto known, store.experiences(task.target, skipped));
+  KERF_TRY(const auto moments, store.moments());
+  std::vector<std::string> taken;
+  for (const memory::Recalled& one : before.items) taken.push_back(one.id);
+  memory::Recollection found =
+      memory::retrieve(task, known, moments, options, taken, Rng(seed).fork(fmt::format("recall {}", taken.size())));
+  found.items.insert(found.items.begin(), before.items.begin(), before.items.end());
+  if (!before.items.empty() || !before.advice.empty()) found.advice = before.advice;  // first guesses keep their order
+  return found;
+}
+
+std::vector<Proposal> remembered_kernels(const memory::Recollection& recollection,
+                                         const synth::Synthesiser& synthesiser) {
+  std::vector<Proposal> kernels;
+  std::set<std::string> sources;
+  for (const memory::Recalled& one : recollection.items) {
+    const auto genome = synthesiser.adapted(one.recipe);
+    if (!genome) continue;
+    auto candidate = synthesiser.render(*genome);
+    if (!candidate || !sources.insert(candidate->source).second) continue;
+    Proposal kernel{candidate->name,
+                    std::move(candidate->source),
+                    synth::to_json(*genome),
+                    {},
+                    fmt::format("remembered from {} ({:.2f}x there, {:.0f} % alike): {}", one.task, one.speedup,
+                                100 * one.similarity, memory::recipe_words(one.recipe))};
+    kernel.provenance.context = {std::string(memory::kContextPrefix) + one.id};
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels) {
+  return std::make_unique<RememberedKernels>(std::move(kernels));
+}
+
+Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,
+                const synth::Synthesiser& synthesiser, memory::Rule rule, std::int64_t wall_ms) {
+  KERF_TRY(const auto steps, run.steps());
+  KERF_TRY(const std::string id, run_id(run));
+  const auto recipe_of = [&](const Step& step) -> std::optional<memory::Recipe> {
+    const auto genome = synth::genome_with(step.genome, step.tunables);
+    return genome ? synthesiser.recipe(*genome) : std::nullopt;
+  };
+  const memory::Lessons lessons =
+      memory::lessons_of(steps, {id, task.name, task.id, signature, kKerfVersion, wall_ms}, recipe_of, rule);
+  KERF_TRY_VOID(store.add(lessons.experiences));
+  return store.learn(lessons.uses, rule);
+}
+
+}  // namespace kerf
