@@ -60,7 +60,7 @@ class Process {
     std::vector<char*> argv;
     for (std::string& text : texts) argv.push_back(text.data());
     argv.push_back(nullptr);
-    std::vector<std::string> variables{"KERF_CACHE=" + cache.string()};
+    std::vector<std::string> variables{"KERF_CACHE=" + cache.string(), "KERF_MEMORY=off"};
     for (char** entry = environ; *entry != nullptr; ++entry)
       if (!std::string_view(*entry).starts_with("KERF_")) variables.emplace_back(*entry);
     std::vector<char*> env;

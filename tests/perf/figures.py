@@ -200,7 +200,7 @@ def measure(arguments, torch, task_file):
     out = pathlib.Path(arguments.runs) / f"{name}-{arguments.target}"
     row = {"task": name, "target": arguments.target}
     if not (out / "run.toml").exists():
-        run_kerf(arguments.kerf, "optimize", task_file, "--target", arguments.target, "--time", arguments.time, "--evals",
+        run_kerf(arguments.kerf, "optimize", task_file, "--memory", "off", "--target", arguments.target, "--time", arguments.time, "--evals",
                  arguments.evals, "--seed", arguments.seed, "--out", out, "--json")
     database = sqlite3.connect(f"file:{out}/kerf.db?mode=ro", uri=True)
     row["evaluations"], seconds = database.execute("SELECT COUNT(*), MAX(seconds) FROM steps").fetchone()

@@ -122,7 +122,7 @@ def evaluate(options: argparse.Namespace, name: str, folder: pathlib.Path) -> di
 def search(options: argparse.Namespace, name: str, folder: pathlib.Path) -> dict:
     task = folder / f"{name}.toml"
     out = folder / f"run_{name}"
-    lines, seconds, errors = run([options.kerf, "optimize", str(task), "--target", options.target, "--time",
+    lines, seconds, errors = run([options.kerf, "optimize", str(task), "--memory", "off", "--target", options.target, "--time",
                                   str(options.search), "--seed", str(options.seed), "--json", "--out", str(out)],
                                  options.limit)
     texts = [line for _, line in lines if line.startswith("{")]

@@ -207,7 +207,7 @@ def main():
         args.tasks, args.seeds, args.evals = args.tasks[:2], 2, 15
     args.kerf = str(pathlib.Path(args.kerf).resolve())
     args.out = args.out.resolve()
-    args.env = dict(os.environ, KERF_CACHE=str(args.out / "cache"))
+    args.env = dict(os.environ, KERF_CACHE=str(args.out / "cache"), KERF_MEMORY="off")
     # Seeds outermost: drift of the machine meets all searches alike, and a part of the runs is already a fair comparison.
     runs = [run_once(args, task, search, seed) for seed in range(1, args.seeds + 1) for task in args.tasks for search in args.searches]
     rng = random.Random(1)

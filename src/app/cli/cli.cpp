@@ -31,6 +31,8 @@ constexpr const char* kExamples = R"(First steps:
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
   kerf tune tasks/matmul.toml k.cl --out best.cl   find the best values of all tunables
   kerf compare tasks/matmul.toml a.cl b.cl         time two kernels in turn
+  kerf campaign tasks/*.toml                       search for all of them; each begins with what the others taught
+  kerf memory stats                                what was learned so far
   kerf runs                                        what was searched for here
   kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
   kerf explain softmax-cpu best                    how its winner came about
@@ -115,6 +117,8 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
   if (app.got_subcommand("traces")) return traces(options.traces, environment, console);
+  if (app.got_subcommand("memory")) return memory_command(options.memory, environment, console);
+  if (app.got_subcommand("campaign")) return campaign(options.campaign, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/interrupt_guard.hpp"
 #include "app/cli/kernel_file.hpp"
+#include "app/cli/memory_option.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
@@ -18,32 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Set by the first Ctrl-C; the second one ends the program as usual. A signal handler reaches nothing but globals.
-std::atomic<bool> g_interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-/// Takes over Ctrl-C and a polite kill for as long as it lives.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    g_interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { g_interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    ::sigaction(SIGINT, &action, &old_int_);
-    ::sigaction(SIGTERM, &action, &old_term_);
-  }
-  ~InterruptGuard() {
-    ::sigaction(SIGINT, &old_int_, nullptr);
-    ::sigaction(SIGTERM, &old_term_, nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction old_int_ = {}, old_term_ = {};
-};
-
 /// The command's options over what the configuration says.
 Status overlay(const OptimizeOptions& options, RunConfig& config) {
   if (options.evaluations) config.search.evaluations = *options.evaluations;
@@ -53,6 +28,9 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
   }
   if (!options.search.empty()) config.search.search = options.search;
   if (!options.device.empty()) config.device = options.device;
+  if (!options.memory_rule.empty()) {
+    KERF_TRY(config.memory_rule, memory::rule_from_name(options.memory_rule));
+  }
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(Errc::invalid_input,
@@ -151,6 +129,8 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
                                     : !options.resume.empty() ? resumed_request(options)
                                                               : new_request(options));
   KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
+  KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
+  request.memory = memory.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;
@@ -158,7 +138,7 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   std::optional<SearchView> view;
   if (!options.json) view.emplace(console, Screen{environment.err_is_terminal, terminal_columns});
   KERF_TRY(const OptimizeResult result,
-           optimize_task(request, resources, view ? static_cast<RunObserver&>(*view) : silent, g_interrupted));
+           optimize_task(request, resources, view ? static_cast<RunObserver&>(*view) : silent, interrupted()));
   view.reset();
   if (options.json)
     show_json(request.config, result, console);

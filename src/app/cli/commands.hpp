@@ -43,6 +43,8 @@ struct OptimizeOptions {
   std::string resume;                 ///< a run that was interrupted or is to go on
   std::string replay;                 ///< a run whose decisions are taken again in a new one
   std::vector<std::string> from;      ///< kernel files that the search starts from
+  std::string memory;                 ///< its file; "": the user's own; "off"
+  std::string memory_rule;            ///< "": kerf, or that of the run
   std::vector<std::string> set;
   MindOptions minds{};
   bool json = false;

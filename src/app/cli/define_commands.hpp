@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/memory_commands.hpp"
 #include "app/cli/run_commands.hpp"
 
 namespace CLI {
@@ -33,6 +34,8 @@ struct Options {
   SynthOptions synth;
   TracesOptions traces;
   TuneCommand tune;
+  MemoryOptions memory;
+  CampaignOptions campaign;
 };
 
 /// `options` is written when the parser runs.
@@ -41,5 +44,6 @@ void define_commands(CLI::App& app, Options& options);
 /// The parts of `define_commands`.
 void define_kernel_commands(CLI::App& app, Options& options);
 void define_run_commands(CLI::App& app, Options& options);
+void define_memory_commands(CLI::App& app, Options& options);
 
 }  // namespace kerf::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/define_options.hpp"
+#include "app/cli/memory_option.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -57,6 +58,9 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
       ->expected(1)
       ->take_all();
   add_value(command, "--search", options.search, "NAME", "kerf (default); published or random, for comparison");
+  add_value(command, "--memory", options.memory, "FILE", kMemoryHelp);
+  add_value(command, "--memory-rule", options.memory_rule, "NAME",
+            "How experience is chosen: kerf (default); published or similar, for comparison");
   add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
   add_value(command, "--resume", options.resume, "RUN",
             "Go on with a run: its folder, or the beginning of its name in runs/");
@@ -175,6 +179,7 @@ void define_commands(CLI::App& app, Options& options) {
   define_optimize(app, options.optimize);
   define_kernel_commands(app, options);
   define_run_commands(app, options);
+  define_memory_commands(app, options);
 }
 
 }  // namespace kerf::cli

@@ -17,8 +17,9 @@ namespace kerf::cli {
 namespace {
 
 bool is_relevant(std::string_view name) {
-  constexpr auto kNames = std::to_array<std::string_view>({"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE",
-                                                           "TERM", "NO_COLOR", "XDG_CACHE_HOME", "LD_LIBRARY_PATH"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "NO_COLOR",
+                                       "XDG_CACHE_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"});
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.starts_with("KERF_") ||
          is_target_variable(name);
 }
@@ -48,6 +49,16 @@ std::filesystem::path cache_folder(const Environment& environment) {
   return base;
 }
 
+std::filesystem::path default_memory(const Environment& environment) {
+  if (const auto chosen = value_of(environment, "KERF_MEMORY"); !chosen.empty())
+    return chosen == "off" ? std::filesystem::path() : std::filesystem::absolute(chosen);
+  if (const auto base = value_of(environment, "XDG_DATA_HOME"); base.starts_with('/'))
+    return std::filesystem::path(base) / "kerf" / "memory.db";
+  if (const auto home = value_of(environment, "HOME"); home.starts_with('/'))
+    return std::filesystem::path(home) / ".local" / "share" / "kerf" / "memory.db";
+  return {};
+}
+
 }  // namespace
 
 Environment read_environment() {
@@ -63,6 +74,7 @@ Environment read_environment() {
   std::error_code error;
   environment.self = std::filesystem::read_symlink("/proc/self/exe", error);
   environment.cache = cache_folder(environment);
+  environment.memory = default_memory(environment);
   environment.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   environment.err_is_terminal = isatty(STDERR_FILENO) == 1;
   return environment;

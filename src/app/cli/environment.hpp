@@ -17,6 +17,8 @@ struct Environment {
   std::filesystem::path self;                    ///< this program's file
   std::filesystem::path
       cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf, else one among the temporary folders
+  std::filesystem::path memory;  ///< KERF_MEMORY, else memory.db in $XDG_DATA_HOME/kerf or ~/.local/share/kerf; empty:
+                                 ///< KERF_MEMORY is "off", or there is no home
   bool out_is_terminal = false;
   bool err_is_terminal = false;
 };

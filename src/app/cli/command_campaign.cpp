@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/interrupt_guard.hpp"
+#include "app/cli/memory_commands.hpp"
+#include "app/cli/memory_option.hpp"
+#include "app/cli/run_commands.hpp"
+#include "app/cli/run_text.hpp"
+#include "app/cli/search_view.hpp"
+#include "base/clock.hpp"
+#include "base/one_line.hpp"
+#include "run/campaign.hpp"
+#include "run/settings.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using CampaignJson = nlohmann::ordered_json;
+
+std::string entry_words(const CampaignEntry& entry) {
+  if (!entry.error.empty()) return "failed: " + one_line(entry.error);
+  if (!entry.best) return "no kernel passed every gate";
+  return fmt::format("{} vs {}", format_speedup(*entry.best), one_line(entry.best->vs));
+}
+
+/// A heading and a line per task; on a terminal the search itself is shown in between.
+class CampaignView final : public CampaignObserver {
+ public:
+  CampaignView(Console& console, bool silent, bool live, std::size_t tasks, int rounds)
+      : console_(console), silent_(silent), live_(live), tasks_(tasks), rounds_(rounds) {}
+
+  void task_started(int round, std::size_t number, const CampaignEntry& entry) override {
+    if (!silent_)
+      console_.err << fmt::format("round {} of {}, task {} of {}: {}\n", round, rounds_, number + 1, tasks_,
+                                  one_line(entry.task))
+                   << std::flush;
+    if (!silent_ && live_) view_.emplace(console_, Screen{true, terminal_columns});
+  }
+  RunObserver& run_observer() override { return view_ ? static_cast<RunObserver&>(*view_) : none_; }
+  void task_finished(int, std::size_t, const CampaignEntry& entry) override {
+    view_.reset();
+    if (!silent_)
+      console_.err << fmt::format("  {} ({} evaluations, {:.0f} s)\n", entry_words(entry), entry.evaluations,
+                                  entry.seconds)
+                   << std::flush;
+  }
+
+ private:
+  Console& console_;
+  bool silent_, live_;
+  std::size_t tasks_;
+  int rounds_;
+  std::optional<SearchView> view_;
+  NullRunObserver none_;
+};
+
+CampaignJson campaign_json(const CampaignResult& result) {
+  CampaignJson json{{"schema", 1},
+                    {"campaign", result.folder.string()},
+                    {"seed", result.seed},
+                    {"interrupted", result.interrupted},
+                    {"tasks", CampaignJson::array()}};
+  for (const CampaignEntry& entry : result.entries) {
+    CampaignJson one{{"task", entry.task},
+                     {"run", entry.folder.string()},
+                     {"rounds_done", entry.rounds_done},
+                     {"error", entry.error},
+                     {"standing", standing_name(entry.standing)},
+                     {"kernel", entry.kernel},
+                     {"evaluations", entry.evaluations},
+                     {"remembered", entry.remembered},
+                     {"best_is_remembered", entry.best_is_remembered},
+                     {"seconds", entry.seconds},
+                     {"best", nullptr}};
+    if (entry.best)
+      one["best"] = {
+          {"vs", entry.best->vs}, {"ratio", entry.best->ratio}, {"low", entry.best->low}, {"high", entry.best->high}};
+    json["tasks"].push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string campaign_table(const CampaignResult& result, const Style& style) {
+  std::vector<std::vector<Cell>> rows{
+      {{"task"}, {"best"}, {"kernel"}, {"evaluations", {}, true}, {"remembered", {}, true}, {"from memory"}}};
+  for (const CampaignEntry& entry : result.entries)
+    rows.push_back({{one_line(entry.task), Colour::bold},
+                    {fit(entry_words(entry), 60), !entry.error.empty()                 ? Colour::red
+                                                  : entry.standing == Standing::faster ? Colour::green
+                                                                                       : Colour::yellow},
+                    {fit(one_line(entry.kernel), 40)},
+                    {std::to_string(entry.evaluations), Colour::none, true},
+                    {std::to_string(entry.remembered), Colour::none, true},
+                    {entry.best_is_remembered ? "yes" : "no"}});
+  return table(rows, style);
+}
+
+Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
+  CampaignRequest request;
+  if (!options.target.empty()) request.config.target = options.target;
+  KERF_TRY_VOID(check_target_name(request.config.target));
+  for (const std::string& path : options.tasks) {
+    KERF_TRY(TaskText task, read_checked_task(path));
+    request.tasks.push_back(std::move(task));
+  }
+  request.config.device = options.device;
+  request.config.search.seed = options.seed ? *options.seed : fresh_seed();
+  if (options.evaluations) request.config.search.evaluations = *options.evaluations;
+  if (!options.memory_rule.empty()) {
+    KERF_TRY(request.config.memory_rule, memory::rule_from_name(options.memory_rule));
+  }
+  KERF_TRY(const Settings settings, parse_settings(options.set));
+  if (!settings.tunables.empty())
+    return fail(Errc::invalid_input,
+                fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
+                            settings.tunables.begin()->first));
+  KERF_TRY_VOID(apply_settings(settings, request.config.judge, &request.config.search));
+  request.rounds = options.rounds;
+  request.folder = options.out.empty()
+                       ? new_run_folder(kRunsFolder, "campaign", request.config.target, SystemClock().wall_ms())
+                       : std::filesystem::path(options.out);
+  return request;
+}
+
+}  // namespace
+
+Status campaign(const CampaignOptions& options, const Environment& environment, Console& console) {
+  KERF_TRY(CampaignRequest request, campaign_request(options));
+  KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
+  request.memory = memory.get();
+  const auto sandbox = make_sandbox();
+  const TargetResources resources = make_context(environment, *sandbox, options.jobs);
+  const InterruptGuard guard;
+  CampaignView view(console, options.json, environment.err_is_terminal, request.tasks.size(), request.rounds);
+  KERF_TRY(const CampaignResult result, run_campaign(request, resources, view, interrupted()));
+  if (options.json) {
+    console.out << campaign_json(result).dump(-1, ' ', false, CampaignJson::error_handler_t::replace) << std::endl;
+    return {};
+  }
+  console.out << campaign_table(result, console.out_style);
+  const auto failed = std::count_if(result.entries.begin(), result.entries.end(),
+                                    [](const CampaignEntry& one) { return !one.error.empty(); });
+  if (failed > 0)
+    console.out << fmt::format("{} of {} tasks failed; the others are not touched by that\n", failed,
+                               result.entries.size());
+  if (result.interrupted || failed > 0)
+    console.out << fmt::format("the same command with --out {} goes on with what is missing\n", result.folder.string());
+  console.out << std::flush;
+  return {};
+}
+
+}  // namespace kerf::cli

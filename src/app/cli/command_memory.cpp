@@ -1,0 +1,299 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/memory_commands.hpp"
+#include "app/cli/memory_option.hpp"
+#include "app/cli/run_text.hpp"
+#include "base/file.hpp"
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "memory/memory_file.hpp"
+#include "memory/retrieve.hpp"
+#include "run/remembering.hpp"
+
+namespace kerf::cli {
+namespace {
+
+using memory::Experience;
+using memory::ValueStage;
+using MemoryJson = nlohmann::ordered_json;
+
+struct OpenMemory {
+  std::filesystem::path file;
+  std::unique_ptr<MemoryStore> store;
+  std::vector<Experience> all;
+};
+
+void print_json(const MemoryJson& json, Console& console) {
+  console.out << json.dump(-1, ' ', false, MemoryJson::error_handler_t::replace) << std::endl;
+}
+
+Result<OpenMemory> open_for(const MemoryOptions& options, const Environment& environment, Console& console) {
+  OpenMemory memory;
+  memory.file = memory_file(options.memory, environment);
+  if (memory.file.empty())
+    return fail(Errc::invalid_input, "there is no memory: give its file with --memory FILE (KERF_MEMORY may be 'off')");
+  KERF_TRY(memory.store, open_memory_store(memory.file));
+  std::vector<std::string> skipped;
+  KERF_TRY(memory.all, memory.store->experiences("", skipped));
+  for (const std::string& one : skipped) console.err << "left out: " << one_line(one) << "\n";
+  return memory;
+}
+
+// ---- stats
+
+struct TaskCount {
+  int kernels = 0, failures = 0;
+  double best = 0, uses = 0;
+};
+
+Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
+  std::map<std::tuple<std::string, std::string, std::string>, TaskCount> counts;  // task, target, device
+  for (const Experience& one : memory.all) {
+    TaskCount& count = counts[{one.task, one.signature.target, one.signature.device.name}];
+    ++(one.kind == memory::kKernelKind ? count.kernels : count.failures);
+    count.best = std::max(count.best, one.speedup);
+    for (const auto stage : {ValueStage::draft, ValueStage::refine}) count.uses += value_count(one, stage);
+  }
+  KERF_TRY(const auto moments, memory.store->moments());
+  if (as_json) {
+    MemoryJson json{
+        {"schema", 1},
+        {"memory", memory.file.string()},
+        {"experiences", memory.all.size()},
+        {"refine_rewards", {{"count", moments.count}, {"mean", moments.mean}, {"deviation", moments.deviation()}}},
+        {"tasks", MemoryJson::array()}};
+    for (const auto& [key, count] : counts)
+      json["tasks"].push_back({{"task", std::get<0>(key)},
+                               {"target", std::get<1>(key)},
+                               {"device", std::get<2>(key)},
+                               {"kernels", count.kernels},
+                               {"failures", count.failures},
+                               {"best_speedup", count.best},
+                               {"uses", count.uses}});
+    print_json(json, console);
+    return {};
+  }
+  console.out << fmt::format("{}: {} experiences of {} tasks\n", memory.file.string(), memory.all.size(),
+                             counts.size());
+  if (counts.empty()) {
+    console.out << "'kerf optimize TASK' and 'kerf campaign TASK...' add to it\n" << std::flush;
+    return {};
+  }
+  std::vector<std::vector<Cell>> rows{{{"task"},
+                                       {"target"},
+                                       {"device"},
+                                       {"kernels", {}, true},
+                                       {"failures", {}, true},
+                                       {"best", {}, true},
+                                       {"used", {}, true}}};
+  for (const auto& [key, count] : counts)
+    rows.push_back({{one_line(std::get<0>(key)), Colour::bold},
+                    {one_line(std::get<1>(key))},
+                    {one_line(std::get<2>(key))},
+                    {std::to_string(count.kernels), Colour::none, true},
+                    {std::to_string(count.failures), Colour::none, true},
+                    {fmt::format("{:.2f}x", count.best), Colour::none, true},
+                    {fmt::format("{:.0f}", count.uses), Colour::none, true}});
+  console.out << table(rows, console.out_style);
+  if (moments.count > 0)
+    console.out << fmt::format("{:.0f} rewards against a run's best so far: mean {:.2f}, deviation {:.2f}\n",
+                               moments.count, moments.mean, moments.deviation());
+  console.out << std::flush;
+  return {};
+}
+
+// ---- search and show
+
+MemoryJson brief_json(double similarity, const Experience& one, const std::string& family) {
+  return {{"id", one.id},
+          {"similarity", similarity},
+          {"task", one.task},
+          {"device", one.signature.device.name},
+          {"kernel", memory::recipe_words(one.recipe)},
+          {"speedup", one.speedup},
+          {"share", one.share},
+          {"draft", value_of(one, ValueStage::draft, family)},
+          {"refine", value_of(one, ValueStage::refine, family)},
+          {"uses", value_count(one, ValueStage::draft) + value_count(one, ValueStage::refine)}};
+}
+
+Status search_memory(const OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  const std::string target = options.target.empty() ? default_target() : options.target;
+  KERF_TRY_VOID(check_target_name(target));
+  KERF_TRY(const Task task, load_checked_task(options.what));
+  if (!task.graph)
+    return fail(Errc::invalid_input,
+                fmt::format("{} has a C++ reference; tasks are compared by their expressions", task.name));
+  // Devices are left out of it: the question is which tasks are alike.
+  memory::TaskSignature signature = signature_for(task, target, {});
+  std::vector<Experience> known;
+  for (const Experience& one : memory.all)
+    if (one.signature.target == target) known.push_back(one);
+  for (Experience& one : known) one.signature.device = {};
+  const auto found = memory::most_similar(signature, known, static_cast<std::size_t>(options.top), 0);
+  if (options.json) {
+    MemoryJson json{
+        {"schema", 1}, {"task", task.name}, {"family", signature.family}, {"experiences", MemoryJson::array()}};
+    for (const auto& [like, one] : found) json["experiences"].push_back(brief_json(like, *one, signature.family));
+    print_json(json, console);
+    return {};
+  }
+  if (found.empty()) {
+    console.out << fmt::format("nothing is known for target {} yet\n", target) << std::flush;
+    return {};
+  }
+  std::vector<std::vector<Cell>> rows{{{"experience"},
+                                       {"alike", {}, true},
+                                       {"task"},
+                                       {"of its best", {}, true},
+                                       {"draft", {}, true},
+                                       {"refine", {}, true},
+                                       {"used", {}, true},
+                                       {"kernel"}}};
+  for (const auto& [like, one] : found)
+    rows.push_back(
+        {{one->id, Colour::bold},
+         {fmt::format("{:.0f} %", 100 * like), Colour::none, true},
+         {one_line(one->task)},
+         {fmt::format("{:.0f} %", 100 * one->share), Colour::none, true},
+         {fmt::format("{:+.2f}", value_of(*one, ValueStage::draft, signature.family)), Colour::none, true},
+         {fmt::format("{:+.2f}", value_of(*one, ValueStage::refine, signature.family)), Colour::none, true},
+         {fmt::format("{:.0f}", value_count(*one, ValueStage::draft) + value_count(*one, ValueStage::refine)),
+          Colour::none, true},
+         {fit(one_line(memory::recipe_words(one->recipe)), 60)}});
+  console.out << table(rows, console.out_style) << std::flush;
+  return {};
+}
+
+std::string time_words(std::int64_t ms) {
+  const auto seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&seconds, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+Result<const Experience*> find_experience(const OpenMemory& memory, const std::string& id) {
+  std::vector<const Experience*> found;
+  for (const Experience& one : memory.all)
+    if (!id.empty() && one.id.starts_with(id)) found.push_back(&one);
+  if (found.size() == 1) return found[0];
+  return fail(
+      found.empty() ? Errc::not_found : Errc::invalid_input,
+      fmt::format("{} experiences begin with '{}'; 'kerf memory search TASK' lists some", found.size(), one_line(id)));
+}
+
+Status show_experience(const OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  KERF_TRY(const Experience* one, find_experience(memory, options.what));
+  KERF_TRY(const auto uses, memory.store->uses(one->id));
+  if (options.json) {
+    MemoryJson json = MemoryJson::parse(to_json(*one));
+    json["uses"] = MemoryJson::array();
+    for (const MemoryUse& use : uses)
+      json["uses"].push_back({{"run", use.run},
+                              {"step", use.step},
+                              {"stage", value_stage_name(use.stage)},
+                              {"family", use.family},
+                              {"reward", use.reward}});
+    print_json(json, console);
+    return {};
+  }
+  console.out << fmt::format("{} ({}{}{})\n", one->id, one->kind, one->imported ? ", imported" : "",
+                             one->frozen ? ", frozen" : "")
+              << fmt::format("task      {} on {} ({})\n", one_line(one->task), one_line(one->signature.target),
+                             one_line(one->signature.device.name))
+              << fmt::format("kernel    {}\n", one_line(memory::recipe_words(one->recipe)));
+  if (one->kind == memory::kKernelKind)
+    console.out << fmt::format("speed     {:.2f}x, {:.0f} % of the best of its run, {}\n", one->speedup,
+                               100 * one->share, format_us(one->time_us));
+  else
+    console.out << fmt::format("refused   {}: {}\n", one_line(one->gate), fit(one_line(one->message), 100));
+  console.out << fmt::format("from      step {} of run {}, by {} ({}), {}; seen in {} runs\n", one->step,
+                             one_line(one->run), one_line(one->mind), one_line(one->operation),
+                             time_words(one->recorded_ms), one->seen);
+  for (const auto& [stage, value] : one->values) {
+    console.out << fmt::format("{:<9} {:+.3f} after {:.0f} uses", value_stage_name(stage), value.all.mean,
+                               value.all.count);
+    for (const auto& [family, residual] : value.residuals)
+      console.out << fmt::format("; {} {:+.3f} ({:.0f})", one_line(family), value.of(family), residual.count);
+    console.out << "\n";
+  }
+  for (const MemoryUse& use : uses)
+    console.out << fmt::format("used      run {} step {}: {} reward {:+.3f} ({})\n", one_line(use.run), use.step,
+                               value_stage_name(use.stage), use.reward, one_line(use.family));
+  console.out << std::flush;
+  return {};
+}
+
+// ---- export and import
+
+Status export_memory(const OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  const std::string text = memory::to_file(memory.all, options.without);
+  if (options.what.empty() || options.what == "-") {
+    console.out << text << std::flush;
+    return {};
+  }
+  KERF_TRY_VOID(write_file_atomic(options.what, text));
+  const auto lines = std::count(text.begin(), text.end(), '\n') - 1;
+  if (options.json)
+    print_json({{"schema", 1}, {"file", options.what}, {"experiences", lines}}, console);
+  else
+    console.out << fmt::format("{}: {} experiences\n", options.what, lines) << std::flush;
+  return {};
+}
+
+Status import_memory(OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  constexpr std::uintmax_t kLargestFile = 1u << 30;
+  std::error_code error;
+  if (std::filesystem::file_size(options.what, error) > kLargestFile && !error)
+    return fail(Errc::invalid_input, fmt::format("{} has more than {} bytes", options.what, kLargestFile));
+  KERF_TRY(const std::string text, read_file(options.what));
+  auto read = memory::from_file(text, options.without);
+  if (!read) return fail(read.error().code, options.what + ": " + read.error().message);
+  // What is known here is known better than by others.
+  std::vector<Experience> added;
+  for (Experience& one : read->experiences)
+    if (std::none_of(memory.all.begin(), memory.all.end(), [&](const Experience& known) { return known.id == one.id; }))
+      added.push_back(std::move(one));
+  const std::size_t known = read->experiences.size() - added.size();
+  KERF_TRY_VOID(memory.store->add(added));
+  for (const std::string& line : read->skipped) console.err << fmt::format("left out: {}\n", one_line(line));
+  if (options.json) {
+    print_json(
+        {{"schema", 1}, {"file", options.what}, {"added", added.size()}, {"known", known}, {"skipped", read->skipped}},
+        console);
+    return {};
+  }
+  console.out << fmt::format("{} experiences added, {} known, {} left out\n", added.size(), known, read->skipped.size())
+              << std::flush;
+  return {};
+}
+
+}  // namespace
+
+Status memory_command(const MemoryOptions& options, const Environment& environment, Console& console) {
+  const std::vector<std::string> actions{"stats", "search", "show", "export", "import"};
+  if (std::find(actions.begin(), actions.end(), options.action) == actions.end())
+    return fail(Errc::invalid_input, fmt::format("unknown action '{}'{}; choose one of: {}", options.action,
+                                                 did_you_mean(options.action, actions), join(actions, ", ")));
+  const std::map<std::string, std::string> needed{{"search", "a task file"},
+                                                  {"show", "the id of an experience"},
+                                                  {"import", "a file that 'kerf memory export' wrote"}};
+  if (const auto what = needed.find(options.action); what != needed.end() && options.what.empty())
+    return fail(Errc::invalid_input, fmt::format("kerf memory {} needs {}", options.action, what->second));
+  KERF_TRY(OpenMemory memory, open_for(options, environment, console));
+  if (options.action == "search") return search_memory(memory, options, console);
+  if (options.action == "show") return show_experience(memory, options, console);
+  if (options.action == "export") return export_memory(memory, options, console);
+  if (options.action == "import") return import_memory(memory, options, console);
+  return show_stats(memory, options.json, console);
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,28 @@
+#include "app/cli/interrupt_guard.hpp"
+
+namespace kerf::cli {
+namespace {
+
+/// A signal handler reaches nothing but globals.
+std::atomic<bool> g_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+}  // namespace
+
+const std::atomic<bool>& interrupted() { return g_interrupted; }
+
+InterruptGuard::InterruptGuard() {
+  g_interrupted = false;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { g_interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigaction(SIGINT, &action, &old_int_);
+  ::sigaction(SIGTERM, &action, &old_term_);
+}
+
+InterruptGuard::~InterruptGuard() {
+  ::sigaction(SIGINT, &old_int_, nullptr);
+  ::sigaction(SIGTERM, &old_term_, nullptr);
+}
+
+}  // namespace kerf::cli

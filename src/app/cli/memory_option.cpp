@@ -1,0 +1,22 @@
+#include "app/cli/memory_option.hpp"
+
+#include <fmt/format.h>
+
+namespace kerf::cli {
+
+std::filesystem::path memory_file(const std::string& option, const Environment& environment) {
+  if (option == "off") return {};
+  return option.empty() ? environment.memory : std::filesystem::path(option);
+}
+
+Result<std::unique_ptr<MemoryStore>> open_memory(const std::string& option, const Environment& environment,
+                                                 Console& console) {
+  const auto file = memory_file(option, environment);
+  if (file.empty()) return nullptr;
+  auto store = open_memory_store(file);
+  if (store || !option.empty()) return store;
+  console.err << fmt::format("warning: {}\n", store.error().message) << std::flush;
+  return nullptr;
+}
+
+}  // namespace kerf::cli
