@@ -124,8 +124,9 @@ Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
   entry.seconds = run.search.progress.seconds;
   KERF_TRY(const auto store, open_run_store(run.folder, RunStore::Access::read));
   KERF_TRY(const auto steps, store->steps());
-  entry.remembered = static_cast<int>(
-      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.proposer == kMemoryMind; }));
+  entry.remembered = static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& step) {
+    return step.proposer == kMemoryMind && step.stage == Stage::start;
+  }));
   entry.best_is_remembered = is_remembered(steps, run.search.best_step);
   return {};
 }

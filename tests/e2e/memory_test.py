@@ -48,7 +48,7 @@ class Memory(unittest.TestCase):
 
     def sources(self, run):
         database = sqlite3.connect(f"file:{self.folder / run}/kerf.db?mode=ro", uri=True)
-        return [row[0] for row in database.execute("SELECT source FROM steps WHERE proposer = 'memory' ORDER BY number")]
+        return [row[0] for row in database.execute("SELECT source FROM steps WHERE proposer = 'memory' AND stage = 'start' ORDER BY number")]
 
     def test_a_search_begins_with_what_an_earlier_one_learned(self):
         self.optimize("one.toml", "first", "--memory", "memory.db")
