@@ -14,6 +14,7 @@ TEST(RunConfig, IsReadBackAsItWasWritten) {
   config.search.evaluations = 33;
   config.search.seconds = 2.5;
   config.search.patience = 7;
+  config.memory_rule = memory::Rule::similar;
   config.judge.measure.target_noise = 0.125;
   config.judge.measure.time_limit = std::chrono::milliseconds(77);
   const std::string text = to_toml(config, "gelu");
@@ -21,6 +22,7 @@ TEST(RunConfig, IsReadBackAsItWasWritten) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_toml(*back, "gelu"), text);
   EXPECT_EQ(back->search.seed, ~std::uint64_t{0});
+  EXPECT_EQ(back->memory_rule, memory::Rule::similar);
   EXPECT_EQ(back->judge.measure.time_limit.count(), 77);
   EXPECT_FALSE(config_from_toml("seed = ["));
   EXPECT_FALSE(config_from_toml("target = \"cpu\""));
