@@ -3,6 +3,7 @@
 // hang ends only that worker. The judge's process never loads a driver and never maps candidate code.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -126,6 +127,15 @@ class Bench {
 
   /// Copies one output (index among outputs) out of a slot, for evidence and for comparing two poison runs.
   virtual Result<ir::HostTensor> read_output(int slot, int output) = 0;
+
+  /// Puts a result that was computed elsewhere (by a vendor's library) into an output of a staged slot, so that `check`
+  /// holds it to the rule for kernels. `bytes` are the whole output in its storage type.
+  virtual Status write_output(int slot, int output, std::span<const std::byte> bytes) {
+    (void)slot;
+    (void)output;
+    (void)bytes;
+    return fail(Errc::unavailable, "this bench takes no results from elsewhere");
+  }
 };
 
 class Device {

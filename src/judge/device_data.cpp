@@ -94,6 +94,7 @@ Result<oracle::DataSet> DeviceData::make(const oracle::DataDraw& wanted) {
   data.id = oracle::next_data_id();
   data.shape = impl_->shape.name;
   data.distribution = oracle::family_name(wanted.family);
+  data.drawn = wanted;
   data.nan_is_free = impl_->nan_is_free;
   DeviceRecipe recipe = impl_->recipe;
   KERF_TRY(const auto draws, oracle::input_draws(impl_->task, impl_->shape, wanted));

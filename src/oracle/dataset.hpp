@@ -3,18 +3,21 @@
 // candidate's process (the inputs are copied in; expected values and bounds stay here, or masked on a device).
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/tensor.hpp"
 #include "oracle/compare.hpp"
 #include "oracle/honest.hpp"
+#include "oracle/inputs.hpp"
 
 namespace kerf::oracle {
 
 struct DataSet {
   std::uint64_t id = 0;                  ///< unique within the process: cache key for uploads
   std::string shape, distribution;       ///< names, for evidence
+  std::optional<DataDraw> drawn;         ///< how the inputs were drawn: they can be drawn again
   std::vector<ir::HostTensor> inputs;    ///< in task order, storage dtype
   std::vector<ir::HostTensor> expected;  ///< one per output: f64 for floats, i64 for integers, bool
   std::vector<ir::HostTensor> bound;     ///< one per output: f64 absolute error bound; +inf: not compared

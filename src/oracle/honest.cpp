@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,28 @@ std::int64_t from(const std::array<std::int64_t, kOctaves>& octaves, int octave)
   std::int64_t sum = 0;
   for (int k = octave; k < kOctaves; ++k) sum += octaves[static_cast<std::size_t>(k)];
   return sum;
+}
+
+double allowed_rms(const CompareStats& stats, const HonestErrors& honest) {
+  const double spread = std::max(
+      few(honest.count), 1 + kSpread / std::sqrt(static_cast<double>(std::min(honest.count, stats.squares_count))));
+  return kHonestFactor * honest.rms * spread;
+}
+
+double allowed_worst(const HonestErrors& honest) { return kHonestFactor * honest.worst * few(honest.count); }
+
+/// Errors from this octave on that a plain implementation has in so many elements.
+double expected_count(const CompareStats& stats, const HonestErrors& honest, int octave) {
+  return static_cast<double>(from(honest.octaves, octave)) * static_cast<double>(stats.squares_count) /
+         static_cast<double>(honest.count);
+}
+
+/// Twice the plain implementation's, and what counts vary by.
+double allowed_count(double expected) { return 2 * expected + kSpread * std::sqrt(expected) + kSpread; }
+
+double share(double found, double allowed) {
+  if (found <= 0) return 0;
+  return allowed > 0 ? found / allowed : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -59,26 +82,30 @@ Allowance allowance_of(const HonestErrors& honest) {
   return allowance;
 }
 
+LimitShares limit_shares(const CompareStats& stats, const HonestErrors& honest) {
+  LimitShares shares;
+  if (stats.squares_count == 0 || honest.count == 0) return shares;
+  shares.rms = share(rms(stats), allowed_rms(stats, honest));
+  shares.worst = share(stats.largest, allowed_worst(honest));
+  for (int k = 0; honest.counted && k < kOctaves; ++k)
+    shares.counts = std::max(shares.counts, share(static_cast<double>(from(stats.octaves, k)),
+                                                  allowed_count(expected_count(stats, honest, k))));
+  return shares;
+}
+
 std::optional<std::string> less_accurate(const CompareStats& stats, const HonestErrors& honest) {
-  if (stats.squares_count == 0 || honest.count == 0) return std::nullopt;
+  const LimitShares shares = limit_shares(stats, honest);
   const auto text = [](double value) { return fmt::format("{:.3g}", value); };
-  const double spread = std::max(
-      few(honest.count), 1 + kSpread / std::sqrt(static_cast<double>(std::min(honest.count, stats.squares_count))));
-  const double allowed_rms = kHonestFactor * honest.rms * spread, found_rms = rms(stats);
-  if (found_rms > allowed_rms)
+  if (shares.rms > 1)
     return fmt::format("rms error {} of the error bound, a plain implementation reaches {} (allowed: {})",
-                       text(found_rms), text(honest.rms), text(allowed_rms));
-  const double allowed_worst = kHonestFactor * honest.worst * few(honest.count);
-  if (stats.largest > allowed_worst)
+                       text(rms(stats)), text(honest.rms), text(allowed_rms(stats, honest)));
+  if (shares.worst > 1)
     return fmt::format("an error of {} of the error bound, the worst of a plain implementation is {} (allowed: {})",
-                       text(stats.largest), text(honest.worst), text(allowed_worst));
-  if (!honest.counted) return std::nullopt;
-  // Large errors may be this many: twice the plain implementation's, and what counts vary by.
-  const double share = static_cast<double>(stats.squares_count) / static_cast<double>(honest.count);
-  for (int k = 0; k < kOctaves; ++k) {
-    const double expected = static_cast<double>(from(honest.octaves, k)) * share;
+                       text(stats.largest), text(honest.worst), text(allowed_worst(honest)));
+  for (int k = 0; shares.counts > 1 && k < kOctaves; ++k) {
+    const double expected = expected_count(stats, honest, k);
     const auto found = from(stats.octaves, k);
-    if (static_cast<double>(found) <= 2 * expected + kSpread * std::sqrt(expected) + kSpread) continue;
+    if (static_cast<double>(found) <= allowed_count(expected)) continue;
     return fmt::format(
         "{} of {} elements are off by {} of the error bound or more; a plain implementation has {:.0f} "
         "that are off by {} or more",

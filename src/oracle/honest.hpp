@@ -49,6 +49,13 @@ Allowance allowance_of(const HonestErrors& honest);
 /// Root mean square of |error| / bound.
 double rms(const CompareStats& stats);
 
+/// What a candidate with these errors uses of each limit it is held to: beyond 1 it is refused.
+struct LimitShares {
+  double rms = 0, worst = 0;
+  double counts = 0;  ///< numbers of large errors, of the size where they are nearest to the limit
+};
+LimitShares limit_shares(const CompareStats& stats, const HonestErrors& honest);
+
 /// Why a candidate with these errors (compared with `allowance_of(honest)`) is less accurate than an honest one, in
 /// words; nothing when it is not.
 std::optional<std::string> less_accurate(const CompareStats& stats, const HonestErrors& honest);

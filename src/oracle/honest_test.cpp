@@ -54,6 +54,21 @@ TEST_F(HonestTest, ErrorsAreHeldToThePlainOnesHoweverLooseTheBoundIs) {
   EXPECT_TRUE(refused(errors(10000, 1e-8, 4), plain)) << "ten times, far within the bound of 1e-4";
 }
 
+TEST_F(HonestTest, SharesOfTheLimitsSayHowFarARefusalIs) {
+  const HonestErrors plain = honest(errors(10000, 1e-9, 1));
+  const auto shares = [&](double deviation) {
+    return limit_shares(stats(errors(10000, deviation, 2), allowance_of(plain)), plain);
+  };
+  EXPECT_NEAR(shares(1e-9).rms, 1 / kHonestFactor, 0.01);
+  EXPECT_NEAR(shares(4e-9).rms, 4 / kHonestFactor, 0.04);
+  EXPECT_LT(shares(4e-9).worst, 1);
+  EXPECT_LT(shares(4e-9).counts, 1);
+  EXPECT_GT(shares(2e-8).rms, 1);
+  EXPECT_GT(shares(2e-8).worst, 1);
+  EXPECT_GT(shares(2e-8).counts, 1);
+  EXPECT_EQ(shares(0).rms, 0);
+}
+
 TEST_F(HonestTest, OneBadElementInManyShows) {
   const HonestErrors plain = honest(errors(100000, 1e-9, 1));
   auto one = errors(100000, 1e-9, 2);

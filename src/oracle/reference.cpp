@@ -91,6 +91,7 @@ Result<DataSet> make_data(const Task& task, const Reference& reference, const Sh
   KERF_TRY(auto inputs, draw_inputs(task, shape, draw));
   KERF_TRY(DataSet data, reference.expect(shape, std::move(inputs)));
   data.distribution = family_name(draw.family);
+  data.drawn = draw;
   return data;
 }
 

@@ -158,6 +158,17 @@ class ArenaBench final : public Bench {
     return tensor;
   }
 
+  Status write_output(int slot, int output, std::span<const std::byte> bytes) override {
+    KERF_TRY_VOID(check_slot(slot));
+    KERF_TRY_VOID(bring_back(slot));
+    const auto index = static_cast<std::size_t>(inputs_ + output);
+    if (output < 0 || index >= layout_.buffers.size()) return fail(Errc::invalid_input, "no such output");
+    if (static_cast<std::int64_t>(bytes.size()) != shape_.bytes[index])
+      return fail(Errc::invalid_input, "the result has another size than the output");
+    memory_of(slots_[static_cast<std::size_t>(slot)].holder).write(slot, index, bytes);
+    return {};
+  }
+
  private:
   struct Slot {
     std::uint64_t version = 0;  // 0: never staged

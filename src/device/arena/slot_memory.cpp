@@ -72,4 +72,8 @@ std::span<const std::byte> SlotMemory::bytes(int slot, std::size_t buffer) const
   return {memory_.data() + where.data, static_cast<std::size_t>(where.bytes)};
 }
 
+void SlotMemory::write(int slot, std::size_t buffer, std::span<const std::byte> data) {
+  copy(memory_.data() + place(slot, buffer).data, data.data(), place(slot, buffer).bytes);
+}
+
 }  // namespace kerf::arena

@@ -32,6 +32,8 @@ class SlotMemory {
 
   bool red_zones_intact(int slot, std::size_t buffer, Poison poison) const;
   std::span<const std::byte> bytes(int slot, std::size_t buffer) const;
+  /// `data` has the buffer's size.
+  void write(int slot, std::size_t buffer, std::span<const std::byte> data);
 
   int fd() const { return memory_.fd(); }
   const std::vector<std::vector<Place>>& places() const { return places_; }  ///< [slot][buffer]

@@ -247,6 +247,19 @@ TEST_F(CpuBenchTest, ThirtyTwoBuffersCanBePassed) {
   EXPECT_EQ((*bench)->read_output(0, 0)->as<float>()[0], static_cast<float>(expected));
 }
 
+TEST_F(CpuBenchTest, AResultFromElsewhereIsHeldToTheSameRule) {
+  ir::HostTensor result = ir::make_tensor(DType::f32, {n});
+  for (std::int64_t i = 0; i < n; ++i) result.as<float>()[i] = static_cast<float>(data_.expected[0].as<double>()[i]);
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
+  ASSERT_TRUE(bench_->write_output(0, 0, result.bytes));
+  EXPECT_EQ(check().outputs[0].wrong, 0);
+  result.as<float>()[n - 1] += 1;
+  ASSERT_TRUE(bench_->write_output(0, 0, result.bytes));
+  EXPECT_EQ(check().outputs[0].wrong, 1);
+  EXPECT_FALSE(bench_->write_output(0, 1, result.bytes));
+  EXPECT_FALSE(bench_->write_output(0, 0, std::span(result.bytes).first(8)));
+}
+
 TEST_F(CpuBenchTest, MisuseIsAnError) {
   const KernelHandle handle = load(kernel(kHonestBody));
   const int slot = 7;

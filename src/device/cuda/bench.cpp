@@ -319,4 +319,25 @@ Result<ir::HostTensor> CudaBench::read_output(int slot, int output) {
   return tensor;
 }
 
+Status CudaBench::write_output(int slot, int output, std::span<const std::byte> bytes) {
+  if (output < 0 || output >= outputs()) return fail(Errc::invalid_input, "no such output");
+  if (bytes.size() != bytes_of(layout_.buffers[static_cast<std::size_t>(inputs() + output)]))
+    return fail(Errc::invalid_input, "the result has another size than the output");
+  KERF_TRY_VOID(ensure_worker());
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const auto piece = std::min<std::uint64_t>(kStagingBytes, bytes.size() - at);
+    std::memcpy(worker_->staging(), bytes.data() + at, piece);
+    Writer request;
+    request.put(Command::write)
+        .put(number(slot))
+        .put(number(inputs() + output))
+        .put(at)
+        .put<std::uint64_t>(0)
+        .put(piece);
+    KERF_TRY_VOID(command(request, "writing an output"));
+    at += piece;
+  }
+  return {};
+}
+
 }  // namespace kerf::cuda

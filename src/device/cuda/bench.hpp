@@ -40,6 +40,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) override;
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override;
   Result<ir::HostTensor> read_output(int slot, int output) override;
+  Status write_output(int slot, int output, std::span<const std::byte> bytes) override;
   Status make_on_device(const oracle::DataSet& data, DeviceRecipe recipe) override;
   void forget(std::uint64_t id) override;
   Spent spent() const override { return spent_; }

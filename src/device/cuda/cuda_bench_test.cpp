@@ -248,6 +248,22 @@ TEST_P(CudaBenchTest, SlotsAreSeparateAndABatchRunsThemInOrder) {
   EXPECT_EQ(output->as<float>()[5], 2 * data[1].inputs[0].as<float>()[5] + 1);
 }
 
+TEST_P(CudaBenchTest, AResultFromElsewhereIsHeldToTheSameRule) {
+  const std::int64_t n = 5000;
+  auto bench = open(affine_layout(n));
+  const auto data = affine_data(n);
+  auto result = ir::make_tensor(DType::f32, {n});
+  for (std::int64_t i = 0; i < n; ++i) result.as<float>()[i] = static_cast<float>(data.expected[0].as<double>()[i]);
+  stage(*bench, 0, data);
+  ASSERT_TRUE(bench->write_output(0, 0, result.bytes));
+  EXPECT_EQ(check(*bench, 0, data).outputs.at(0).wrong, 0);
+  result.as<float>()[4999] += 1;
+  ASSERT_TRUE(bench->write_output(0, 0, result.bytes));
+  EXPECT_EQ(check(*bench, 0, data).outputs.at(0).wrong, 1);
+  EXPECT_FALSE(bench->write_output(0, 1, result.bytes));
+  EXPECT_FALSE(bench->write_output(0, 0, std::span(result.bytes).first(8)));
+}
+
 TEST_P(CudaBenchTest, DataSetsThatDoNotFitTogetherComeBackWhenNeeded) {
   const std::int64_t n = 1 << 15;  // 0.5 MB a data set; the bench on the fake device keeps four
   auto bench = open(affine_layout(n));

@@ -27,6 +27,7 @@ enum class Command : std::uint32_t {
   run,          ///< u64 handle, u64 slots... -> f64 device microseconds, f64 delay microseconds
   check,        ///< u64 slot, u64 id, u64 inputs, u64 nan_is_free, per output CompareRequest -> CheckAnswer
   read,         ///< u64 slot, buffer, offset, staging offset, bytes -> (nothing)
+  write,        ///< the same, from the staging memory into a buffer of the slot
   reset,        ///< frees everything but the judge's kernels -> (nothing)
 };
 

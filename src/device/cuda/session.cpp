@@ -184,4 +184,16 @@ Status Session::read(std::uint64_t slot, std::uint64_t index, std::uint64_t offs
   return {};
 }
 
+Status Session::write(std::uint64_t slot, std::uint64_t index, std::uint64_t offset, std::uint64_t staging_offset,
+                      std::uint64_t bytes) {
+  KERF_TRY(const Zone* zone, buffer(slot, index));
+  if (offset > zone->bytes || bytes > zone->bytes - offset || staging_offset > staging_bytes_ ||
+      bytes > staging_bytes_ - staging_offset) {
+    return fail(Errc::invalid_input, "a write outside the buffer");
+  }
+  KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, zone->data() + offset, staging_ + staging_offset, bytes, stream_);
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
+  return {};
+}
+
 }  // namespace kerf::cuda

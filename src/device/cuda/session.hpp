@@ -125,6 +125,8 @@ class Session {
                             const std::vector<CompareRequest>& outputs);
   Status read(std::uint64_t slot, std::uint64_t buffer, std::uint64_t offset, std::uint64_t staging_offset,
               std::uint64_t bytes);
+  Status write(std::uint64_t slot, std::uint64_t buffer, std::uint64_t offset, std::uint64_t staging_offset,
+               std::uint64_t bytes);
 
  private:
   Result<CUdeviceptr> allocate(std::uint64_t bytes);

@@ -81,7 +81,8 @@ class Server {
       case Command::stage: return stage(in);
       case Command::run: return run(in);
       case Command::check: return check(in);
-      case Command::read: return read(in);
+      case Command::read:
+      case Command::write: return transfer(command, in);
       case Command::reset: session_.reset(); return success();
     }
     return failure({Errc::invalid_input, "unknown command"});
@@ -209,10 +210,12 @@ class Server {
     return out.bytes();
   }
 
-  std::string read(Reader& in) {
+  std::string transfer(Command command, Reader& in) {
     const auto slot = in.get<std::uint64_t>(), buffer = in.get<std::uint64_t>(), offset = in.get<std::uint64_t>();
     const auto staging = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
-    return in.ok() ? plain(session_.read(slot, buffer, offset, staging, bytes)) : malformed();
+    if (!in.ok()) return malformed();
+    return plain(command == Command::read ? session_.read(slot, buffer, offset, staging, bytes)
+                                          : session_.write(slot, buffer, offset, staging, bytes));
   }
 
   static std::string malformed() { return failure({Errc::invalid_input, "a malformed request"}); }
