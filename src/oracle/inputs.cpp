@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "base/rng.hpp"
 #include "oracle/footprint.hpp"
+#include "oracle/input_uses.hpp"
 
 namespace kerf::oracle {
 namespace {
@@ -44,15 +45,15 @@ int kind_of(std::uint64_t stream, std::int64_t place, int kinds) {
 constexpr int kNonfiniteKinds = 3;
 constexpr std::int64_t kNonfinitePeriod = 16384;
 
-/// One element of each period is NaN or infinite, every 64th on average a zero or a denormal.
-double special(std::uint64_t bits, std::uint64_t stream, std::int64_t index, std::int64_t count) {
+/// One element of each period is NaN or (where there may be any) infinite, every 64th on average a zero or a denormal.
+double special(std::uint64_t bits, std::uint64_t stream, std::int64_t index, std::int64_t count, bool infinities) {
   // Small tensors get one non-finite element too, at a place the seed decides.
   const std::int64_t block = index / kNonfinitePeriod, period = std::min(count, kNonfinitePeriod);
   const std::uint64_t place = mix64(stream + static_cast<std::uint64_t>(block)) % static_cast<std::uint64_t>(period);
   if (static_cast<std::uint64_t>(index % period) == place) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     const double choices[] = {std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
-    return choices[kind_of(stream, block, kNonfiniteKinds)];
+    return choices[infinities ? kind_of(stream, block, kNonfiniteKinds) : 0];
   }
   if (bits % 64 == 0) {
     const double choices[] = {0.0, -0.0, 0x1.8p-130, -0x1.0p-149};
@@ -152,7 +153,7 @@ double family_value(const InputDraw& input, std::uint64_t bits, std::uint64_t st
     case Family::integers: return static_cast<double>(bits % 9) - 4.0;
     case Family::positive: return unit(bits);
     case Family::negative: return -unit(bits);
-    case Family::specials: return special(bits, stream, index, count);
+    case Family::specials: return special(bits, stream, index, count, input.a != 0);
     case Family::scaled: return input.b + input.a * bell(bits);
     case Family::rows: return row_value(bits, stream, index, input);
     case Family::masked: return masked_value(bits, stream, index, input);
@@ -270,10 +271,20 @@ std::vector<std::size_t> free_inputs(const Task& task) {
   return free;
 }
 
-/// Inputs and masks that masked draws take in turn. A sum of products with the lowest number overflows in one order and
-/// not in another.
-std::size_t mask_turns(const Task& task, std::size_t free_inputs) {
-  return std::max<std::size_t>(free_inputs, 1) * (has_products(task) ? 1 : 2);
+InputUses uses_in(const Task& task, std::size_t input) {
+  return task.graph ? uses_of(*task.graph, task.inputs[input].name) : InputUses{};
+}
+
+/// Products with the lowest number overflow in one order and not in another.
+bool may_be_lowest(const Task& task, std::size_t input) {
+  const InputUses uses = uses_in(task, input);
+  return !uses.multiplied && !uses.contracted;
+}
+
+/// Inputs and masks that masked draws take in turn.
+std::size_t mask_turns(const Task& task, const std::vector<std::size_t>& free) {
+  const bool two = std::ranges::any_of(free, [&](std::size_t i) { return may_be_lowest(task, i); });
+  return std::max<std::size_t>(free.size(), 1) * (two ? 2 : 1);
 }
 
 /// The first seed after this one whose stream begins with the wanted kind of row.
@@ -314,7 +325,7 @@ Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family 
     fewest = std::min(fewest, pieces_of(rows, family));
   }
   const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
-  return family != Family::masked ? draws : std::max(draws, static_cast<int>(mask_turns(task, free.size())));
+  return family != Family::masked ? draws : std::max(draws, static_cast<int>(mask_turns(task, free)));
 }
 
 Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
@@ -348,10 +359,17 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
     }
     if (data.family == Family::rows || data.family == Family::masked) input.a = static_cast<double>(rows.length);
     if (data.family == Family::rows) input.b = octaves;
+    if (data.family == Family::specials) {
+      // Libraries differ in whether a convolution's padding is multiplied, which a weight that is not finite shows, and
+      // in what becomes of an infinity that is split into parts of a lower precision, or meets a denormal.
+      const InputUses uses = uses_in(task, i);
+      if (uses.weights) input.family = Family::normal;
+      input.a = uses.contracted ? 0 : 1;
+    }
     if (data.family == Family::masked) {
-      const std::uint64_t choice = turn % mask_turns(task, free.size());
+      const std::uint64_t choice = turn % mask_turns(task, free);
       if (free.empty() || free[choice % free.size()] != i) input.family = Family::normal;
-      input.b = mask_for(type.dtype, choice >= free.size());
+      input.b = mask_for(type.dtype, choice >= free.size() && may_be_lowest(task, i));
     }
     draws.push_back(input);
   }

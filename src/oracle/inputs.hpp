@@ -18,7 +18,8 @@ enum class Family {
   spikes,       ///< normal with one element in 500 about 300 times larger
   integers,     ///< -4 .. 4: exact arithmetic, many ties and zeros
   positive,     ///< uniform in [0, 1): sums drift instead of cancelling
-  specials,     ///< normal with rare NaN, infinities, signed zeros, denormals
+  specials,     ///< normal with rare NaN, infinities, signed zeros, denormals; operands of products are never infinite,
+                ///< weights of convolutions are normal
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
   scaled,  ///< normal times a factor plus an offset, of one kind per input: what is tuned to deviation 1 is wrong here
   rows,    ///< rows of eleven kinds in turn: zero, constant, tiny, huge, shifted, wholly below -8, ...
@@ -53,8 +54,8 @@ Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family 
 struct InputDraw {
   Family family = Family::normal;
   std::uint64_t seed = 0;
-  double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask
-                        ///< The kind of the first row follows from the seed.
+  double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask;
+                        ///< specials: 0 where there are no infinities. The kind of the first row follows from the seed.
 };
 
 /// One tensor. Element i depends on (draw, i) alone, so the result is the same on any number of threads. A distribution

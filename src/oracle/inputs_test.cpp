@@ -244,6 +244,48 @@ TEST(Draw, NanAndBothInfinitiesHaveTheirTurnInSmallTensors) {
   EXPECT_EQ(kinds, (std::set<std::string>{"nan", "+inf", "-inf"}));
 }
 
+Task with_node(ir::Attr attr) {
+  Task task = two_inputs();
+  ir::Graph graph;
+  for (const auto& input : task.inputs)
+    graph.nodes.push_back({ir::InputAttr{input.name}, input.dtype, input.shape, {}, {}});
+  graph.nodes.push_back({std::move(attr), DType::f32, task.inputs[0].shape, {0, 1}, {}});
+  task.graph = std::move(graph);
+  return task;
+}
+
+TEST(Draw, SpecialsOfProductsLeaveOutWhatLibrariesDifferIn) {
+  const auto drawn = [](const ir::Attr& attr, bool (*wanted)(float)) {
+    std::vector<std::int64_t> counts(2, 0);
+    for (std::uint64_t seed = 0; seed < 32; ++seed) {
+      const auto inputs = *draw_inputs(with_node(attr), {}, {Family::specials, seed});
+      for (std::size_t i = 0; i < 2; ++i)
+        counts[i] += std::count_if(inputs[i].as<float>(), inputs[i].as<float>() + inputs[i].elements(), wanted);
+    }
+    return counts;
+  };
+  const auto infinite = [](float v) { return std::isinf(v); };
+  const auto not_finite = [](float v) { return !std::isfinite(v); };
+  for (const auto count : drawn(ir::MapAttr{ir::MapOp::add}, infinite)) EXPECT_GT(count, 0);
+  for (const auto count : drawn(ir::ContractAttr{}, infinite)) EXPECT_EQ(count, 0);
+  for (const auto count : drawn(ir::ContractAttr{}, not_finite)) EXPECT_GT(count, 0);
+  EXPECT_GT(drawn(ir::ConvAttr{}, not_finite)[0], 0);
+  EXPECT_EQ(drawn(ir::ConvAttr{}, not_finite)[1], 0);
+}
+
+TEST(Draw, TheLowestNumberMasksOnlyWhatIsNotMultiplied) {
+  const auto lowest = [](ir::MapOp op) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 32; ++seed)
+      for (const InputDraw& input : *input_draws(with_node(ir::MapAttr{op}), {}, {Family::masked, seed}))
+        found += input.family == Family::masked && input.b < -1e30 ? 1 : 0;
+    return found;
+  };
+  EXPECT_GT(lowest(ir::MapOp::add), 0);
+  EXPECT_GT(lowest(ir::MapOp::maximum), 0);
+  EXPECT_EQ(lowest(ir::MapOp::mul), 0);
+}
+
 TEST(Draw, IntegersAreExactSmallAndOfBothSigns) {
   const ir::HostTensor x = tensor(Family::integers, 1000);
   bool negative = false, positive = false;

@@ -57,6 +57,7 @@ class CudaCompareTest : public CudaBenchTest {
     EXPECT_EQ(here.squares_count, there.squares_count);
     EXPECT_NEAR(here.sum_squares, there.sum_squares, 1e-6 * there.sum_squares);
     EXPECT_NEAR(here.largest, there.largest, 1e-6 * there.largest);
+    EXPECT_NEAR(here.worst_run, there.worst_run, 1e-6 * there.worst_run);
     EXPECT_EQ(here.octaves, there.octaves);
     EXPECT_EQ(there.octaves[0] > 0 && there.octaves[3] > 0, is_float(dtype));
     EXPECT_EQ(here.worst, there.worst);
@@ -183,6 +184,7 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
       if (family == oracle::Family::masked) input.a = 37, input.b = -1e9;
       draws.push_back({input, std::nullopt});
     }
+    draws.push_back({{oracle::Family::specials, 5, 0}, std::nullopt});  // without infinities
     for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
       InputDistribution given;
       given.kind = kind;

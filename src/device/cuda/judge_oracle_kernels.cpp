@@ -21,10 +21,10 @@ __device__ double log_uniform(u64 bits) {
   return ldexp(bits >> 63 ? -mantissa : mantissa, exponent);
 }
 __device__ int kind_of(u64 stream, u64 place, u64 kinds) { return (int)((stream % kinds + place % kinds) % kinds); }
-__device__ double special(u64 bits, u64 stream, u64 index, u64 count) {
+__device__ double special(u64 bits, u64 stream, u64 index, u64 count, bool infinities) {
   const u64 block = index / 16384, period = count < 16384 ? count : 16384;
   if (index % period == mix(stream + block) % period) {
-    const int which = kind_of(stream, block, 3);
+    const int which = infinities ? kind_of(stream, block, 3) : 0;
     return which == 0 ? real(0x7ff8000000000000ull) : which == 1 ? infinity() : -infinity();
   }
   if (bits % 64 == 0) {
@@ -84,7 +84,7 @@ __device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, do
     case 2: return bits % 500 == 0 ? 300.0 * bell(mix(bits)) : bell(mix(bits));
     case 3: case 33: return (double)(bits % 9) - 4.0;
     case 4: return unit(bits);
-    case 5: return special(bits, stream, index, count);
+    case 5: return special(bits, stream, index, count, a != 0);
     case 6: return -unit(bits);
     case 7: return __dadd_rn(b, __dmul_rn(a, bell(bits)));
     case 8: return row_value(bits, stream, index, a, b);
