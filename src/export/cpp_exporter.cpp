@@ -92,7 +92,7 @@ class CppExporter final : public Exporter {
     return check_files(winner, library, {.language = "cpp", .header_extension = ".h", .extension = ".cpp"});
   }
 
-  CheckBuild check_build() const override {
+  CheckBuild check_build(const Winner&) const override {
     CheckBuild build;
     build.compilers = {"g++", "clang++"};
     build.flags = {"-std=gnu++20",       "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",

@@ -13,6 +13,12 @@ namespace {
 
 constexpr const char* kRunParameters = "void* const* kerf_buffers, cudaStream_t kerf_stream";
 
+/// Instructions of exactly one generation need its 'a' variant.
+bool needs_one_generation(const Winner& winner) {
+  return winner.candidate.source.find("wgmma") != std::string::npos ||
+         winner.candidate.source.find("setmaxnreg") != std::string::npos;
+}
+
 /// Launch statements; `first` are arguments before the buffers (the symbols of a plain kernel).
 std::string launches(const Winner& winner, const LaunchPlan& plan, const std::string& first) {
   const std::size_t own = winner.task.inputs.size() + winner.task.outputs.size();
@@ -97,17 +103,15 @@ class CudaExporter final : public Exporter {
       KERF_TRY(std::string reference, plain_kernels(winner, "reference.cu.in", DType::f64, true, name + "_double"));
       check.references = {{fmt::format("reference_{}.cu", name), std::move(reference)}};
     }
-    // Instructions of exactly one generation need its 'a' variant.
-    const bool specific = winner.candidate.source.find("wgmma") != std::string::npos ||
-                          winner.candidate.source.find("setmaxnreg") != std::string::npos;
-    check.cmake_values["ARCHITECTURE"] = specific ? "90a" : "native";
+    check.cmake_values["ARCHITECTURE"] = needs_one_generation(winner) ? "90a" : "native";
     return check_files(winner, library, check);
   }
 
-  CheckBuild check_build() const override {
+  CheckBuild check_build(const Winner& winner) const override {
     CheckBuild build;
     build.compilers = {"nvcc"};
-    build.flags = {"-std=c++17", "-O3", "-arch=native", "-diag-suppress=177", "-w"};
+    build.flags = {"-std=c++17", "-O3", needs_one_generation(winner) ? "-arch=sm_90a" : "-arch=native",
+                   "-diag-suppress=177", "-w"};
     build.has_race_checker = true;
     build.uses_devices = true;
     build.source_extension = ".cu";

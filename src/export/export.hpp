@@ -50,7 +50,7 @@ class Exporter {
   virtual Result<std::vector<File>> library(const Winner& winner, bool one_header) const = 0;
   /// A CMakeLists.txt for `library` and a program that compares it with a double-precision reference.
   virtual Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const = 0;
-  virtual CheckBuild check_build() const = 0;
+  virtual CheckBuild check_build(const Winner& winner) const = 0;
   /// How the sources are compiled, in words.
   virtual std::string compile_advice() const = 0;
 };

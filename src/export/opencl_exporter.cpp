@@ -148,7 +148,7 @@ class OpenclExporter final : public Exporter {
     return check_files(winner, library, {.language = "opencl_c", .header_extension = ".h", .extension = ".cpp"});
   }
 
-  CheckBuild check_build() const override {
+  CheckBuild check_build(const Winner&) const override {
     CheckBuild build;
     build.compilers = {"g++", "clang++"};
     build.flags = {"-O2", "-fopenmp", "-w"};

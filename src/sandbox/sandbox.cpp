@@ -94,9 +94,12 @@ class RealSandbox final : public Sandbox {
     plan.fds = {{pipes.child_in.number(), 0}, {pipes.child_out.number(), 1}, {pipes.child_err.number(), 2}};
     plan.fds.insert(plan.fds.end(), command.pass_fds.begin(), command.pass_fds.end());
     plan.namespaces = here.namespaces & ~(command.network ? CLONE_NEWNET : 0);
+    // Vendor drivers look for themselves in /proc, where numbers of a namespace of their own mean nothing.
+    if (!command.restrict_files) plan.namespaces &= ~CLONE_NEWPID;
     plan.drop_capabilities = (plan.namespaces & CLONE_NEWUSER) == 0 && ::geteuid() == 0 && command.restrict_files;
     plan.limits = resource_limits(command.limits, plan.namespaces);
-    const auto& filter = command.network ? here.online : here.offline;
+    // They open sockets, too, which lead nowhere in a network of their own.
+    const auto& filter = command.network || !command.restrict_files ? here.online : here.offline;
     if (filter) plan.filter = &*filter;
     UniqueFd ruleset;
     if (command.restrict_files && here.landlock > 0) {

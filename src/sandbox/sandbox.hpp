@@ -32,7 +32,8 @@ struct SandboxCommand {
   std::vector<std::filesystem::path> readable;  ///< beside the system's libraries and toolchain folders
   std::vector<std::filesystem::path> writable;
   bool network = false;
-  bool restrict_files = true;                 ///< Landlock; off only for vendor drivers that need devices
+  bool restrict_files = true;  ///< Landlock, own process numbers, no sockets; off only for vendor drivers, which need
+                               ///< devices, themselves in /proc, and sockets (of a network of their own)
   std::vector<std::pair<int, int>> pass_fds;  ///< (ours, number in the child)
   std::string stdin_text;
   std::int64_t max_output_bytes = 4 << 20;  ///< of stdout and stderr each; the rest is dropped and noted

@@ -75,6 +75,12 @@ TEST_F(SandboxTest, PassesOnlyTheGivenEnvironmentAndDescriptors) {
   EXPECT_EQ(outcome.out, "clean\n4\n");  // 0, 1, 2 and the one ls has open on the folder
 }
 
+TEST_F(SandboxTest, DriversFindThemselvesInProc) {
+  auto command = shell("test -e /proc/$$/maps && echo found");
+  command.restrict_files = false;
+  EXPECT_EQ(run(command).out, "found\n");
+}
+
 TEST_F(SandboxTest, PlacesPassedDescriptorsWhereAsked) {
   const int file = ::memfd_create("passed", 0);
   ASSERT_EQ(::write(file, "hello", 5), 5);

@@ -102,6 +102,7 @@ Status build_check(const fs::path& compiler, const exporting::CheckBuild& how,
   for (const fs::path& prefix : {compiler.parent_path().parent_path(), real.parent_path().parent_path()})
     if (!prefix.empty() && prefix != "/" && prefix != "/usr") command.readable.push_back(prefix);
   command.limits.wall = kBuildLimit;
+  command.restrict_files = !how.uses_devices;  // the compiler asks the device for its architecture
   KERF_TRY(const ProcessOutcome outcome, sandbox.run(command));
   if (!outcome.timed_out && outcome.signal == 0 && outcome.exit_code == 0) return {};
   return fail(Errc::tool_failed,
@@ -115,6 +116,7 @@ Result<std::string> look_for_races(SandboxCommand command, const std::string& pa
   const fs::path tool = find_program({"compute-sanitizer"}, path);
   if (tool.empty()) return std::string("; compute-sanitizer is not installed, so races were not looked for");
   constexpr int kFound = 86;
+  command.network = true;  // the tool and the program under it talk over a socket of this host
   const std::string program = command.argv.front();
   for (const char* kind : {"racecheck", "synccheck"}) {
     command.argv = {tool.string(), "--tool", kind, "--error-exitcode", std::to_string(kFound), program};
@@ -134,7 +136,7 @@ Result<std::string> look_for_races(SandboxCommand command, const std::string& pa
 Result<CheckedExport> run_export_check(const exporting::Exporter& exporter, const exporting::Winner& winner,
                                        exporting::Format format, const std::vector<exporting::File>& files,
                                        const std::string& path, Sandbox& sandbox) {
-  const exporting::CheckBuild how = exporter.check_build();
+  const exporting::CheckBuild how = exporter.check_build(winner);
   const fs::path compiler = find_program(how.compilers, path);
   if (compiler.empty()) return CheckedExport{false, fmt::format("{} is not installed", join(how.compilers, " or "))};
   KERF_TRY(const auto sources, check_sources(exporter, winner, format, files, how.source_extension));
