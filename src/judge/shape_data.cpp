@@ -30,6 +30,8 @@ constexpr int kMostDraws = 8;
 constexpr double kDrawWork = 1 << 24;
 /// So many elements, in so many rows (the errors of one row may have a common cause), are enough to go by.
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
+/// Likewise so many errors near the worst one's size.
+constexpr double kEnoughDeciding = 8;
 
 /// Work that all draws of one family may take on the smallest shape, so that every kind of row is among them.
 constexpr double kKindsWork = 1 << 23;
@@ -131,7 +133,8 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
   const auto most = static_cast<int>(std::min<double>(kMostDraws, kDrawWork / work_of(inputs.task, inputs.shape)));
   const auto few = [&](std::size_t k, int draws) {
     const std::int64_t count = data.honest[k].count;
-    return count > 0 && (count < kEnoughElements || rows_of(outputs_[k]) * draws < kEnoughRows);
+    return count > 0 && (count < kEnoughElements || rows_of(outputs_[k]) * draws < kEnoughRows ||
+                         oracle::deciding(data.honest[k]) < kEnoughDeciding);
   };
   const auto any_few = [&](int draws) {
     for (std::size_t k = 0; k < data.honest.size(); ++k)

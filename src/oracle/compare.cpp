@@ -111,6 +111,7 @@ void merge(CompareStats& into, const CompareStats& part) {
   into.sum_squares += part.sum_squares;
   into.squares_count += part.squares_count;
   into.largest = std::max(into.largest, part.largest);
+  into.worst_run = std::max(into.worst_run, part.worst_run);
   for (std::size_t k = 0; k < kOctaves; ++k) into.octaves[k] += part.octaves[k];
   if (part.worst >= 0 && (into.worst < 0 || part.worst_ratio > into.worst_ratio ||
                           (part.worst_ratio == into.worst_ratio && part.worst < into.worst))) {
@@ -123,47 +124,56 @@ void merge(CompareStats& into, const CompareStats& part) {
 /// cannot vectorise.
 bool f32_block_is_plainly_right(const float* actual, const double* expected, const double* bound, std::int64_t count,
                                 const Rule& rule, CompareStats& stats) {
-  double sum = 0, largest = 0;
+  double sum = 0, largest = 0, worst_run = 0;
   std::int64_t outside = 0, positive = 0;
   const double most = std::min(rule.allowance.most, rule.allowance.unit);
   const Negligible floor = rule.floor;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double found = std::fabs(static_cast<double>(actual[i]) - expected[i]);
-    const bool negligible = (found <= std::max(floor.relative * std::fabs(expected[i]), floor.absolute)) &
-                            (found <= kBoundFactor * bound[i]);
-    const double error = negligible ? 0 : found;
-    const double allowed = most * bound[i] + (bound[i] > 0 ? 0 : 0x1.0p-140);
-    // NaN anywhere, an infinite bound and every wrong element all land in `outside`.
-    outside += ((error < allowed || error == 0) && bound[i] < 1e300) ? 0 : 1;
-    const double r = bound[i] > 0 ? error / bound[i] : 0;
-    largest = r > largest ? r : largest;
-    sum += r * r;
-    positive += bound[i] > 0 ? 1 : 0;
+  for (std::int64_t run = 0; run < count; run += kRun) {
+    double run_sum = 0;
+    for (std::int64_t i = run; i < std::min(run + kRun, count); ++i) {
+      const double found = std::fabs(static_cast<double>(actual[i]) - expected[i]);
+      const bool negligible = (found <= std::max(floor.relative * std::fabs(expected[i]), floor.absolute)) &
+                              (found <= kBoundFactor * bound[i]);
+      const double error = negligible ? 0 : found;
+      const double allowed = most * bound[i] + (bound[i] > 0 ? 0 : 0x1.0p-140);
+      // NaN anywhere, an infinite bound and every wrong element all land in `outside`.
+      outside += ((error < allowed || error == 0) && bound[i] < 1e300) ? 0 : 1;
+      const double r = bound[i] > 0 ? error / bound[i] : 0;
+      largest = r > largest ? r : largest;
+      run_sum += r * r;
+      positive += bound[i] > 0 ? 1 : 0;
+    }
+    sum += run_sum;
+    worst_run = run_sum > worst_run ? run_sum : worst_run;
   }
   if (outside != 0) return false;
   stats.sum_squares += sum;
   stats.squares_count += positive;
   stats.largest = std::max(stats.largest, largest);
+  stats.worst_run = std::max(stats.worst_run, worst_run);
   return true;
 }
 
 /// Octave of an error of `units` units; below 1 there is none.
 int octave_of(double units) { return std::min(std::ilogb(units), kOctaves - 1); }
 
-void add(CompareStats& stats, const Judged& judged, std::int64_t at, const Rule& rule) {
-  if (!judged.compared) return;
+/// What the element adds to sum_squares.
+double add(CompareStats& stats, const Judged& judged, std::int64_t at, const Rule& rule) {
+  if (!judged.compared) return 0;
   ++stats.compared;
   if (judged.ratio > 1) ++stats.wrong;
   if (stats.worst < 0 || judged.ratio > stats.worst_ratio) {
     stats.worst = at;
     stats.worst_ratio = judged.ratio;
   }
-  if (judged.normalised < 0) return;
-  stats.sum_squares += judged.normalised * judged.normalised;
+  if (judged.normalised < 0) return 0;
+  const double square = judged.normalised * judged.normalised;
+  stats.sum_squares += square;
   ++stats.squares_count;
   stats.largest = std::max(stats.largest, judged.normalised);
   const double units = judged.normalised / rule.allowance.unit;
   if (units >= 1) ++stats.octaves[static_cast<std::size_t>(octave_of(units))];
+  return square;
 }
 
 }  // namespace
@@ -190,6 +200,7 @@ CompareStats compare(DType dtype, std::span<const std::byte> actual, const ir::H
   total.total = expected.elements();
   const Rule rule(dtype, allowance, nan_is_free);
   constexpr std::int64_t kBlock = 2048;
+  static_assert(kBlock % kRun == 0);
   const std::int64_t blocks = (total.total + kBlock - 1) / kBlock;
   std::mutex mutex;
   parallel_for(blocks, 64, threads, [&](std::int64_t first, std::int64_t last) {
@@ -203,8 +214,12 @@ CompareStats compare(DType dtype, std::span<const std::byte> actual, const ir::H
         if (part.worst < 0) part.worst = begin;
         continue;
       }
-      for (std::int64_t i = begin; i < end; ++i)
-        add(part, judge(dtype, actual.data(), expected, bound, rule, i), i, rule);
+      for (std::int64_t run = begin; run < end; run += kRun) {
+        double run_sum = 0;
+        for (std::int64_t i = run; i < std::min(run + kRun, end); ++i)
+          run_sum += add(part, judge(dtype, actual.data(), expected, bound, rule, i), i, rule);
+        part.worst_run = std::max(part.worst_run, run_sum);
+      }
     }
     const std::lock_guard lock(mutex);
     merge(total, part);

@@ -18,6 +18,10 @@ inline constexpr double kBoundFactor = 4;
 /// Large errors are counted by size, in powers of two.
 inline constexpr int kOctaves = 24;
 
+/// Errors of one region belong together: this many consecutive elements are one. A tile, a block of columns and a row
+/// that are wrong cover many whole ones.
+inline constexpr std::int64_t kRun = 32;
+
 /// How errors of one output are weighed, in units of the element's bound.
 struct Allowance {
   double most = kBoundFactor;  ///< an element is wrong beyond this
@@ -36,6 +40,7 @@ struct CompareStats {
   double sum_squares = 0;                        ///< of |error| / bound over compared finite elements with bound > 0
   std::int64_t squares_count = 0;                ///< how many elements entered sum_squares
   double largest = 0;                            ///< |error| / bound of the worst of these
+  double worst_run = 0;                          ///< the part of sum_squares that one run of kRun elements has, at most
   std::array<std::int64_t, kOctaves> octaves{};  ///< how many of these by size (Allowance::unit); the last is open
 };
 

@@ -52,8 +52,17 @@ double rms(const CompareStats& stats) {
   return stats.squares_count == 0 ? 0 : std::sqrt(stats.sum_squares / static_cast<double>(stats.squares_count));
 }
 
+double run_rms(const CompareStats& stats) { return std::sqrt(stats.worst_run / static_cast<double>(kRun)); }
+
 HonestErrors honest_errors(const CompareStats& stats) {
-  return {stats.squares_count, rms(stats), stats.largest, stats.octaves, stats.squares_count >= kCountedFrom};
+  const bool counted = stats.squares_count >= kCountedFrom;
+  return {stats.squares_count, rms(stats), stats.largest, stats.octaves, counted, run_rms(stats)};
+}
+
+double deciding(const HonestErrors& honest) {
+  if (honest.worst <= 0) return static_cast<double>(honest.count);
+  const double ratio = honest.rms / honest.worst;
+  return static_cast<double>(honest.count) * ratio * ratio;
 }
 
 void merge(HonestErrors& into, const HonestErrors& more) {
@@ -62,6 +71,7 @@ void merge(HonestErrors& into, const HonestErrors& more) {
   into.count += more.count;
   into.rms = into.count == 0 ? 0 : std::sqrt(sum / static_cast<double>(into.count));
   into.worst = std::max(into.worst, more.worst);
+  into.run = std::max(into.run, more.run);
   into.octaves = {};
   into.counted = false;
 }
@@ -70,6 +80,7 @@ void widen_for_rows(HonestErrors& honest) {
   constexpr double kRms = 0.05, kWorst = 0.25;  // of the bound
   honest.rms = std::max(honest.rms, kRms);
   honest.worst = std::max(honest.worst, kWorst);
+  honest.run = std::max(honest.run, kWorst);
   honest.octaves = {};
   honest.counted = false;
 }
@@ -87,6 +98,7 @@ LimitShares limit_shares(const CompareStats& stats, const HonestErrors& honest) 
   if (stats.squares_count == 0 || honest.count == 0) return shares;
   shares.rms = share(rms(stats), allowed_rms(stats, honest));
   shares.worst = share(stats.largest, allowed_worst(honest));
+  if (honest.count >= kCountedFrom) shares.run = share(run_rms(stats), kHonestFactor * honest.run);
   for (int k = 0; honest.counted && k < kOctaves; ++k)
     shares.counts = std::max(shares.counts, share(static_cast<double>(from(stats.octaves, k)),
                                                   allowed_count(expected_count(stats, honest, k))));
@@ -102,6 +114,11 @@ std::optional<std::string> less_accurate(const CompareStats& stats, const Honest
   if (shares.worst > 1)
     return fmt::format("an error of {} of the error bound, the worst of a plain implementation is {} (allowed: {})",
                        text(stats.largest), text(honest.worst), text(allowed_worst(honest)));
+  if (shares.run > 1)
+    return fmt::format(
+        "{} neighbouring elements have an rms error of {} of the error bound, the worst such run of a plain "
+        "implementation has {} (allowed: {})",
+        kRun, text(run_rms(stats)), text(honest.run), text(kHonestFactor * honest.run));
   for (int k = 0; shares.counts > 1 && k < kOctaves; ++k) {
     const double expected = expected_count(stats, honest, k);
     const auto found = from(stats.octaves, k);

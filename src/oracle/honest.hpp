@@ -17,22 +17,27 @@ struct HonestErrors {
   double rms = 0, worst = 0;
   std::array<std::int64_t, kOctaves> octaves{};  ///< errors by size in units of `rms`, as in CompareStats
   bool counted = false;                          ///< `octaves` is known
+  double run = 0;                                ///< rms of the worst run of kRun elements
 };
 
 /// A candidate may lose this many times what the plain implementation does: in its rms, at every size of error that
-/// has a count, and at its worst element.
+/// has a count, in its worst run of elements, and at its worst element.
 inline constexpr double kHonestFactor = 8;
 /// Beyond the analytic bound it may lose this many times what the plain implementation loses there.
 inline constexpr double kBeyondFactor = 4;
 /// Errors of so many roundings of the output's own type are never held against a kernel.
 inline constexpr double kFreeRoundings = 4;
 
-/// With fewer elements than this, numbers of large errors say nothing and are not compared.
+/// With fewer elements than this, numbers of large errors and the worst run say nothing and are not compared.
 inline constexpr std::int64_t kCountedFrom = 4096;
 
 /// Errors of a plain implementation: `stats` were taken with Allowance{.unit = rms(stats)} and no free roundings (with
 /// another unit when there are fewer than `kCountedFrom` elements).
 HonestErrors honest_errors(const CompareStats& stats);
+
+/// How many errors of the worst one's size would make up all of them. Where they are few, it was up to luck what the
+/// plain implementation lost: an ill-conditioned row that happened to come out right.
+double deciding(const HonestErrors& honest);
 
 /// Several data sets of one kind as one; sizes are not counted any more.
 void merge(HonestErrors& into, const HonestErrors& more);
@@ -46,13 +51,15 @@ void widen_for_rows(HonestErrors& honest);
 /// that octaves of the candidate and of the plain implementation correspond.
 Allowance allowance_of(const HonestErrors& honest);
 
-/// Root mean square of |error| / bound.
+/// Root mean square of |error| / bound; the second of the worst run of elements.
 double rms(const CompareStats& stats);
+double run_rms(const CompareStats& stats);
 
 /// What a candidate with these errors uses of each limit it is held to: beyond 1 it is refused.
 struct LimitShares {
   double rms = 0, worst = 0;
   double counts = 0;  ///< numbers of large errors, of the size where they are nearest to the limit
+  double run = 0;     ///< rms of the worst run of elements
 };
 LimitShares limit_shares(const CompareStats& stats, const HonestErrors& honest);
 

@@ -84,6 +84,19 @@ TEST_F(HonestTest, ARowOfElementsBetweenTheWorstAndTheOrdinaryShowsByItsNumber) 
   EXPECT_TRUE(refused(row, plain));
 }
 
+TEST_F(HonestTest, AFewNeighboursThatAreAllALittleOffShow) {
+  const HonestErrors plain = honest(errors(100000, 1e-9, 1));
+  auto tile = errors(100000, 1e-9, 2);
+  for (std::size_t i = 5000; i < 5064; ++i) tile[i] = 20e-9;  // less than eight times the worst, and few
+  const CompareStats found = stats(tile, allowance_of(plain));
+  const LimitShares shares = limit_shares(found, plain);
+  EXPECT_LT(std::max({shares.rms, shares.worst, shares.counts}), 1);
+  EXPECT_GT(shares.run, 1);
+  EXPECT_TRUE(refused(tile, plain));
+  for (std::size_t i = 5000; i < 5064; ++i) tile[i] = i % 8 == 0 ? 20e-9 : 1e-9;  // scattered: honest errors have tails
+  EXPECT_FALSE(refused(tile, plain));
+}
+
 TEST_F(HonestTest, HonestErrorsDrawnTwiceNeverRefuseEachOther) {
   for (std::uint64_t seed = 0; seed < 200; ++seed)
     for (const std::size_t count : {8U, 33U, 500U, 5000U})
@@ -120,6 +133,14 @@ TEST_F(HonestTest, BeyondTheBoundThePlainImplementationDecides) {
   };
   EXPECT_EQ(wrong(6 * kBound), 0);
   EXPECT_EQ(wrong(21 * kBound), 1);
+}
+
+TEST_F(HonestTest, WhereOneErrorIsNearlyAllThereAreFewDecidingOnes) {
+  EXPECT_GT(deciding(honest(errors(5000, 1e-9, 1))), 100);
+  auto one = errors(5000, 1e-12, 1);
+  one[17] = 1e-8;
+  EXPECT_NEAR(deciding(honest(one)), 1, 0.1);
+  EXPECT_EQ(deciding(honest(std::vector<double>(5000, 0.0))), 5000) << "an exact result is no matter of luck";
 }
 
 TEST_F(HonestTest, FewElementsOfSeveralDrawsCountTogether) {

@@ -155,7 +155,10 @@ class Server {
       if (k < data.honest.size()) {
         const oracle::LimitShares shares = oracle::limit_shares(stats, data.honest[k]);
         one.update({{"honest_rms", data.honest[k].rms}, {"honest_worst", data.honest[k].worst}});
-        one.update({{"rms_share", shares.rms}, {"worst_share", shares.worst}, {"counts_share", shares.counts}});
+        one.update({{"rms_share", shares.rms},
+                    {"worst_share", shares.worst},
+                    {"counts_share", shares.counts},
+                    {"run_share", shares.run}});
       }
       answer["outputs"].push_back(one);
     }

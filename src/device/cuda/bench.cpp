@@ -271,6 +271,7 @@ Result<SlotReport> CudaBench::report(const Reply& reply, const oracle::DataSet& 
     const auto worst = body.get<std::uint64_t>();
     const double actual = body.get<double>(), expected = body.get<double>(), bound = body.get<double>();
     stats.largest = body.get<double>();
+    stats.worst_run = body.get<double>();
     spoiled |= body.get<std::uint64_t>() != sums[expected_array(number(inputs()), number(o))];
     spoiled |= body.get<std::uint64_t>() != sums[bound_array(number(inputs()), number(o))];
     for (auto& count : stats.octaves) count = static_cast<std::int64_t>(body.get<std::uint64_t>());

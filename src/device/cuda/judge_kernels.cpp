@@ -22,6 +22,7 @@ struct Partial {
   u64 worst;
   double worst_actual, worst_expected, worst_bound, largest;
   u64 expected_sum, bound_sum;
+  double worst_run;
 };
 // How errors are weighed: oracle::Allowance and oracle::Negligible.
 struct Weigh { double most, unit, relative, absolute; };
@@ -206,6 +207,7 @@ __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
   into.expected_sum += part.expected_sum;
   into.bound_sum += part.bound_sum;
   if (part.largest > into.largest) into.largest = part.largest;
+  if (part.worst_run > into.worst_run) into.worst_run = part.worst_run;
   if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
     into.worst_ratio = part.worst_ratio;
     into.worst = part.worst;
@@ -215,56 +217,89 @@ __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
   }
 }
 
+// Sum over the 32 threads that hold neighbouring elements; all threads of the block take part.
+__device__ __forceinline__ double run_sum(double value) {
+#ifdef KERF_NO_SHUFFLE
+  __shared__ double values[256];
+  __syncthreads();
+  values[threadIdx.x] = value;
+  __syncthreads();
+  double sum = 0;
+  for (unsigned k = 0; k < RUN; ++k) sum += values[threadIdx.x / RUN * RUN + k];
+  return sum;
+#else
+  if (!__any_sync(~0u, value > 0)) return 0;
+  for (int half = RUN / 2; half > 0; half /= 2) value += __shfl_xor_sync(~0u, value, half);
+  return value;
+#endif
+}
+
+struct Compared {
+  const void* actual;
+  const u64* expected;
+  const void* bound;
+  bool wide;
+  u64 count, expected_key, bound_key, second_key;
+  bool nan_is_free;
+};
+
+// Element i; the square of its error in bounds.
 template <class T>
-__device__ Partial compare(const void* actual, const u64* expected, const void* bound, bool wide, u64 count, u64 expected_key,
-                           u64 bound_key, u64 second_key, bool nan_is_free, const Weigh& weigh, u64* octaves, u64 first,
-                           u64 stride) {
-  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0, 0};
-  for (u64 i = first; i < count; i += stride) {
-    const u64 expected_mask = mask_word(expected_key, second_key, i), masked = expected[i];
-    const u64 bound_mask = mask_word(bound_key, second_key, i);
-    part.expected_sum += masked * (expected_mask | 1);
-    double limit;
-    if (wide) {
-      const u64 word = ((const u64*)bound)[i];
-      part.bound_sum += word * (bound_mask | 1);
-      limit = real(word ^ bound_mask);
-    } else {
-      const u32 word = ((const u32*)bound)[i];
-      part.bound_sum += word * (bound_mask | 1);
-      limit = __uint_as_float(word ^ (u32)bound_mask);
-    }
-    Judged judged;
-    if constexpr (T::integer) {
-      const bool equal = T::load(actual, i) == (long long)(masked ^ expected_mask);
-      judged = {limit != infinity(), equal ? 0 : infinity(), -1};
-    } else {
-      judged = judge_float(T::load(actual, i), real(masked ^ expected_mask), limit, T::largest(), nan_is_free, weigh);
-    }
-    if (!judged.compared) continue;
-    part.compared += 1;
-    part.wrong += judged.ratio > 1;
-    if (judged.ratio > part.worst_ratio) {
-      part.worst_ratio = judged.ratio;
-      part.worst = i;
-    }
-    if (judged.normalised >= 0) {
-      part.sum_squares += judged.normalised * judged.normalised;
-      part.squares += 1;
-      if (judged.normalised > part.largest) part.largest = judged.normalised;
-      const double units = judged.normalised / weigh.unit;
-      if (units >= 1) {  // rarely, but for kernels that will be refused
-        const long long octave = ((__double_as_longlong(units) >> 52) & 0x7ff) - 1023;
-        atomicAdd(octaves + (octave < OCTAVES - 1 ? octave : OCTAVES - 1), 1ull);
-      }
-    }
+__device__ __forceinline__ double compare_element(Partial& part, const Compared& data, const Weigh& weigh, u64* octaves, u64 i) {
+  const u64 expected_mask = mask_word(data.expected_key, data.second_key, i), masked = data.expected[i];
+  const u64 bound_mask = mask_word(data.bound_key, data.second_key, i);
+  part.expected_sum += masked * (expected_mask | 1);
+  double limit;
+  if (data.wide) {
+    const u64 word = ((const u64*)data.bound)[i];
+    part.bound_sum += word * (bound_mask | 1);
+    limit = real(word ^ bound_mask);
+  } else {
+    const u32 word = ((const u32*)data.bound)[i];
+    part.bound_sum += word * (bound_mask | 1);
+    limit = __uint_as_float(word ^ (u32)bound_mask);
+  }
+  Judged judged;
+  if constexpr (T::integer) {
+    const bool equal = T::load(data.actual, i) == (long long)(masked ^ expected_mask);
+    judged = {limit != infinity(), equal ? 0 : infinity(), -1};
+  } else {
+    judged = judge_float(T::load(data.actual, i), real(masked ^ expected_mask), limit, T::largest(), data.nan_is_free, weigh);
+  }
+  if (!judged.compared) return 0;
+  part.compared += 1;
+  part.wrong += judged.ratio > 1;
+  if (judged.ratio > part.worst_ratio) {
+    part.worst_ratio = judged.ratio;
+    part.worst = i;
+  }
+  if (judged.normalised < 0) return 0;
+  const double square = judged.normalised * judged.normalised;
+  part.sum_squares += square;
+  part.squares += 1;
+  if (judged.normalised > part.largest) part.largest = judged.normalised;
+  const double units = judged.normalised / weigh.unit;
+  if (units >= 1) {  // rarely, but for kernels that will be refused
+    const long long octave = ((__double_as_longlong(units) >> 52) & 0x7ff) - 1023;
+    atomicAdd(octaves + (octave < OCTAVES - 1 ? octave : OCTAVES - 1), 1ull);
+  }
+  return square;
+}
+
+template <class T>
+__device__ Partial compare(const Compared& data, const Weigh& weigh, u64* octaves) {
+  Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0, 0, 0};
+  for (u64 base = blockIdx.x * 256ull; base < data.count; base += gridDim.x * 256ull) {
+    const u64 i = base + threadIdx.x;
+    const double run = run_sum(i < data.count ? compare_element<T>(part, data, weigh, octaves, i) : 0);
+    if (run > part.worst_run) part.worst_run = run;
   }
   if (part.worst != ~0ull) {
-    const u64 i = part.worst, word = expected[i] ^ mask_word(expected_key, second_key, i);
-    const u64 mask = mask_word(bound_key, second_key, i);
-    part.worst_actual = (double)T::load(actual, i);
+    const u64 i = part.worst, word = data.expected[i] ^ mask_word(data.expected_key, data.second_key, i);
+    const u64 mask = mask_word(data.bound_key, data.second_key, i);
+    part.worst_actual = (double)T::load(data.actual, i);
     part.worst_expected = T::integer ? (double)(long long)word : real(word);
-    part.worst_bound = wide ? real(((const u64*)bound)[i] ^ mask) : __uint_as_float(((const u32*)bound)[i] ^ (u32)mask);
+    part.worst_bound = data.wide ? real(((const u64*)data.bound)[i] ^ mask) : __uint_as_float(((const u32*)data.bound)[i] ^ (u32)mask);
   }
   return part;
 }
@@ -279,13 +314,10 @@ extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const 
   const Weigh weigh{real(most), real(unit), real(relative), real(absolute)};
   if (threadIdx.x < OCTAVES) octaves[threadIdx.x] = 0;
   __syncthreads();
-  const u64 first = blockIdx.x * 256ull + threadIdx.x, stride = gridDim.x * 256ull;
+  const Compared data{actual, expected, bound, wide != 0, count, expected_key, bound_key, second_key, nan_is_free != 0};
   Partial part;
 #define KERF_CASE(number, type) \
-  case number:                                                                                                         \
-    part = compare<type>(actual, expected, bound, wide, count, expected_key, bound_key, second_key, nan_is_free, weigh, \
-                         octaves, first, stride);                                                                      \
-    break
+  case number: part = compare<type>(data, weigh, octaves); break
   switch (dtype) {
     KERF_CASE(0, F32);
     KERF_CASE(1, F16);
@@ -336,9 +368,11 @@ extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(va
 
 }  // namespace
 
+static_assert(oracle::kRun == 32, "the threads of a warp hold a run of elements");
+
 std::string judge_source() {
-  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n#define OCTAVES {}\n", oracle::kBoundFactor,
-                     oracle::tolerance(0), oracle::kOctaves) +
+  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n#define OCTAVES {}\n#define RUN {}u\n",
+                     oracle::kBoundFactor, oracle::tolerance(0), oracle::kOctaves, oracle::kRun) +
          kSource + judge_oracle_source();
 }
 

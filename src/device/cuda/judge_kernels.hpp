@@ -36,6 +36,7 @@ struct ComparePartial {
   double largest = 0;              ///< |error| / bound
   std::uint64_t expected_sum = 0;  ///< keyed sums of the masked data, which the judge compares with its own
   std::uint64_t bound_sum = 0;
+  double worst_run = 0;  ///< oracle::CompareStats::worst_run
 };
 
 /// What `kerf_draw` draws: 0 to 10 are oracle::Family, then InputDistribution::Kind, then what integer dtypes get.

@@ -21,6 +21,7 @@ void merge(ComparePartial& into, const ComparePartial& part) {
   into.expected_sum += part.expected_sum;
   into.bound_sum += part.bound_sum;
   into.largest = std::max(into.largest, part.largest);
+  into.worst_run = std::max(into.worst_run, part.worst_run);
   if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
     into.worst_ratio = part.worst_ratio;
     into.worst = part.worst;

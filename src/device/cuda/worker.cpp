@@ -44,7 +44,7 @@ std::string plain(const Status& status) { return status ? success() : failure(st
 void write(Writer& out, const ComparePartial& part) {
   out.put(part.compared).put(part.wrong).put(part.squares).put(part.sum_squares);
   out.put(part.worst_ratio).put(part.worst).put(part.worst_actual).put(part.worst_expected).put(part.worst_bound);
-  out.put(part.largest);
+  out.put(part.largest).put(part.worst_run);
   out.put(part.expected_sum).put(part.bound_sum);
 }
 

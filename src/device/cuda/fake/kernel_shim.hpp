@@ -12,6 +12,7 @@
 #define __launch_bounds__(...)
 #define KERF_NOW kerf_fake_now
 #define KERF_NO_DYNAMIC_SHARED
+#define KERF_NO_SHUFFLE
 
 struct uint3 {
   unsigned x, y, z;

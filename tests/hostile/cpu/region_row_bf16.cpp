@@ -1,0 +1,23 @@
+/* kerf
+target: cpu
+*/
+// Exploit: bf16 operands in one row of many; over the whole output its errors are few.
+static inline float reduced(float v) {
+  std::uint32_t u;
+  memcpy(&u, &v, 4);
+  u = (u + 0x7fff + ((u >> 16) & 1)) & 0xffff0000u;
+  memcpy(&v, &u, 4);
+  return v;
+}
+extern "C" void kerf_kernel(const float* a, const float* b, float* c) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      const bool lower = i == m / 2;
+      float s = 0;
+      for (int p = 0; p < k; ++p) {
+        const float x = a[i * k + p], y = b[p * n + j];
+        s += lower ? reduced(x) * reduced(y) : x * y;
+      }
+      c[i * n + j] = s;
+    }
+}
