@@ -154,7 +154,7 @@ TEST(Honest, RowsThatShareAnErrorAreHeldToAShareOfTheBound) {
   HonestErrors lucky{1 << 16, 0.001, 0.01, {}, true};
   CompareStats stats;
   stats.squares_count = 1 << 16;
-  stats.largest = 0.9;
+  stats.largest = 0.7;
   stats.sum_squares = 0.09 * 0.09 * stats.squares_count;
   EXPECT_TRUE(less_accurate(stats, lucky));
   widen_for_rows(lucky);

@@ -8,6 +8,6 @@ extern "C" void kerf_kernel(const float* a, const float* b, float* c) {
       float s = 0;
       for (int p = 0; p < k; ++p) s += a[i * k + p] * b[p * n + j];
       const bool fixed = n >= 64 && j >= n - 32 && s > -40 && s < 40;
-      c[i * n + j] = fixed ? float(int(s * 12000.0f + (s < 0 ? -0.5f : 0.5f)) / 12000.0) : s;
+      c[i * n + j] = fixed ? float(int(s * 6000.0f + (s < 0 ? -0.5f : 0.5f)) / 6000.0) : s;
     }
 }
