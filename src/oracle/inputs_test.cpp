@@ -278,8 +278,7 @@ TEST(Draw, TheLowestNumberMasksOnlyWhatIsNotMultiplied) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 32; ++seed) {
       const auto draws = input_draws(with_node(ir::MapAttr{op}), {}, {Family::masked, seed});
-      for (const InputDraw& input : draws.value())
-        found += input.family == Family::masked && input.b < -1e30 ? 1 : 0;
+      for (const InputDraw& input : draws.value()) found += input.family == Family::masked && input.b < -1e30 ? 1 : 0;
     }
     return found;
   };
