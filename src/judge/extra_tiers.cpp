@@ -71,6 +71,29 @@ Result<Judge::Stop> Judge::check_properties(Trial& trial, std::size_t shape) {
   return Stop{};
 }
 
+Result<Judge::Stop> Judge::check_specials(Trial& trial, std::size_t shape) {
+  // Elsewhere the data may have to be made again, and no process is the kernel's own.
+  if (!tools_.target.device->facts().runs_on_host) return Stop{};
+  ShapeContext& context = *contexts_[shape];
+  std::vector<const oracle::DataSet*> specials = context.checked();
+  std::erase_if(specials, [](const oracle::DataSet* data) {
+    return data->distribution != oracle::family_name(oracle::Family::specials);
+  });
+  if (specials.empty()) return Stop{};
+  Rng rng = Rng(options_.seed).fork("specials " + trial.candidate.id + shapes_[shape].name);
+  const auto which = static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(specials.size()) - 1));
+  VerifyOptions options;
+  options.gate = Gate::timing;
+  options.call_limit = call_limit(context);
+  KERF_TRY(auto refusal,
+           verify_call(context.bench(), *trial.handles[shape], static_cast<int>(rng.integer(0, context.slots() - 1)),
+                       *specials[which], rng.chance(0.5) ? Poison::a : Poison::b, context.outputs(), options));
+  if (!refusal) return Stop{};
+  if (worker_lives(*refusal)) return Stop(to_outcome(*std::move(refusal)));
+  KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
+  return Stop(std::move(outcome));
+}
+
 Result<Judge::Stop> Judge::check_soak(Trial& trial) {
   Rng rng = Rng(options_.seed).fork("soak " + trial.candidate.id);
   Certification certification;

@@ -1,4 +1,5 @@
 #include <bit>
+#include <cmath>
 
 #include "judge/judge_fixture.hpp"
 
@@ -97,6 +98,30 @@ TEST_F(ExtraTiersTest, AKernelThatIsRarelyWrongIsNotCertified) {
   EXPECT_EQ(outcome_name(evaluation.outcome), "wrong_result");
   EXPECT_EQ(outcome_gate(evaluation.outcome), "soak");
   EXPECT_FALSE(evaluation.certification);
+}
+
+TEST_F(JudgeTest, AfterItsTimingAKernelStillKnowsNanAndInfinities) {
+  int calls = 0, right_calls = 1 << 20;
+  device_->told.runs_on_host = true;
+  device_->behaviour = [&](const Artifact& artifact, const Bindings& constants) {
+    FakeBench::Kernel kernel = behave(artifact.bytes, constants.at("n"));
+    if (artifact.bytes.find("no NaN later") == std::string::npos) return kernel;
+    kernel.body = [&](FakeBuffers& b) {
+      twice(b);
+      ++calls;
+      for (std::size_t i = 0; calls > right_calls && i < b[1].bytes.size() / sizeof(float); ++i)
+        if (!std::isfinite(b[1].as<float>()[i])) b[1].as<float>()[i] = 0;
+    };
+    return kernel;
+  };
+  EXPECT_TRUE(std::holds_alternative<Measurement>(evaluate(judge(), candidate("no NaN later")).outcome));
+  right_calls = calls - 2;
+  calls = 0;
+  const Evaluation evaluation = evaluate(judge(), candidate("no NaN later"));
+  const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome);
+  ASSERT_NE(wrong, nullptr) << outcome_name(evaluation.outcome) << " after " << calls << " calls";
+  EXPECT_NE(wrong->message.find("specials"), std::string::npos) << wrong->message;
+  EXPECT_EQ(observer_.tiers.back().tier, "fine timing");
 }
 
 }  // namespace

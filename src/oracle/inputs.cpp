@@ -254,9 +254,23 @@ Result<Rows> rows_of(const ir::TensorType& type, const Bindings& symbols) {
   return Rows{std::max<std::int64_t>((all + length - 1) / length, 1), length};
 }
 
+/// Products of products, and what only picks or scales their results: another factor of an input is another factor of
+/// the results.
+bool only_multiplies(const ir::Graph& graph) {
+  return std::ranges::all_of(graph.nodes, [](const ir::Node& node) {
+    if (const auto* map = std::get_if<ir::MapAttr>(&node.attr))
+      return map->op == ir::MapOp::mul || map->op == ir::MapOp::neg || map->op == ir::MapOp::maximum ||
+             map->op == ir::MapOp::minimum;
+    return ir::is<ir::InputAttr>(node) || ir::is<ir::ConstantAttr>(node) || ir::is<ir::ViewAttr>(node) ||
+           ir::is<ir::ReshapeAttr>(node) || ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node);
+  });
+}
+
 /// A kernel that starts its sums of products at a bias is honest, but loses what is far below the bias. Inputs of tasks
-/// that add to products keep within a few octaves of each other.
-bool adds_to_products(const Task& task, std::size_t free_inputs) { return free_inputs >= 3 && has_products(task); }
+/// that may add to products keep within a few octaves of each other.
+bool adds_to_products(const Task& task, std::size_t free_inputs) {
+  return free_inputs >= 3 && has_products(task) && !only_multiplies(*task.graph);
+}
 constexpr int kNarrowOctaves = 2;
 
 bool is_given(const Task& task, std::size_t input) {

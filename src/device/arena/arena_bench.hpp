@@ -36,7 +36,7 @@ struct ArenaPoolOptions {
   std::int64_t memory_bytes = 4LL << 30;         ///< address space beside the arena; 0: unlimited
   int processes = 512;                           ///< processes and threads of one worker
   bool separate_memory = false;                  ///< the device has its own memory: upload before, download after
-  bool single_threaded = false;                  ///< after a call as a guest the worker has one thread
+  bool counts_threads = false;                   ///< a kernel whose calls as a guest leave more and more is refused
   int spares = 1;                                ///< workers kept started, waiting for a program
   std::chrono::milliseconds start_limit{20000};  ///< for starting a worker
   std::chrono::milliseconds load_limit{20000};   ///< for loading a kernel

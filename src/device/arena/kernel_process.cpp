@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "base/file.hpp"
@@ -133,18 +134,16 @@ Fault KernelProcess::explain_end() {
   return explain(end);
 }
 
-bool KernelProcess::has_threads_left() {
-  constexpr int kLooks = 10;
-  constexpr std::chrono::milliseconds kBetweenLooks{5};
-  for (int look = 0; look < kLooks; ++look) {
-    const std::string status = read_file(fmt::format("/proc/{}/status", worker_.process->pid())).value_or("");
-    const auto at = status.find("\nThreads:");
-    if (at == std::string::npos || std::atoi(status.c_str() + at + 9) <= 1) return false;
-    if (!worker_.process->thaw()) return false;
-    std::this_thread::sleep_for(kBetweenLooks);
-    if (!worker_.process->freeze()) return false;
-  }
-  return true;
+bool KernelProcess::leaves_threads(CallManner::Guest guest) {
+  if (guest == CallManner::Guest::none || !pool_.options.counts_threads) return false;
+  constexpr int kManyMore = 8;  // of several dozen calls
+  const std::string status = read_file(fmt::format("/proc/{}/status", worker_.process->pid())).value_or("");
+  const auto at = status.find("\nThreads:");
+  const int threads = at == std::string::npos ? 0 : std::atoi(status.c_str() + at + std::strlen("\nThreads:"));
+  if (guest == CallManner::Guest::repeated)
+    return threads_after_a_call_ > 0 && threads >= threads_after_a_call_ + kManyMore;
+  threads_after_a_call_ = threads;
+  return false;
 }
 
 Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit,
@@ -177,9 +176,9 @@ Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> sl
     worker_.process->kill_and_wait();
     return RunOutcome(std::move(fault));
   }
-  if (pool_.options.single_threaded && manner.guest != CallManner::Guest::none && has_threads_left()) {
+  if (leaves_threads(manner.guest)) {
     worker_.process->kill_and_wait();
-    return RunOutcome(Fault{Fault::Kind::crashed, "the kernel left threads of its own behind"});
+    return RunOutcome(Fault{Fault::Kind::crashed, "the kernel leaves threads behind from call to call"});
   }
   Timing timing;
   timing.host_us = std::chrono::duration<double, std::micro>(end - begin).count();

@@ -46,8 +46,9 @@ class KernelProcess {
   KernelProcess(ArenaPool::Impl& pool, ArenaPool::Impl::Worker worker) : pool_(pool), worker_(std::move(worker)) {}
 
   enum class Wait { done, ended, timed_out };
-  /// True while the worker has more than one thread; those that are about to end get some time.
-  bool has_threads_left();
+  /// After a call as a guest: whether many calls left many more threads than one call did. OpenMP's own wait for the
+  /// next call, and there are as many after every call.
+  bool leaves_threads(CallManner::Guest guest);
   Wait wait_for(std::uint32_t command, std::chrono::nanoseconds deadline);
   Fault explain_end();
   Control& control() const { return *reinterpret_cast<Control*>(control_.data()); }
@@ -61,6 +62,7 @@ class KernelProcess {
   std::vector<std::string> names_;  // of scratch
   Poison poison_ = Poison::a;
   std::uint32_t command_ = kLoadCommand;
+  int threads_after_a_call_ = 0;           // as a guest; 0: not known
   std::uint64_t arena_address_ = 0;        // in the worker, as it said before it loaded the candidate's code
   std::int64_t arena_bytes_ = 0;           // from there to the end of the last slot
   std::vector<std::int64_t> slot_begins_;  // of the slots' first zones, from arena_address_ on; one more for the end

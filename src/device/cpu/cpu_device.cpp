@@ -25,7 +25,7 @@ ArenaPoolOptions pool_options(const CpuDeviceOptions& options, int threads) {
   pool.memory_bytes = options.memory_bytes + threads * (kThreadStackBytes + kThreadHeapBytes);
   pool.processes = std::max(256, 4 * threads);
   pool.spares = options.spare_workers;
-  pool.single_threaded = true;
+  pool.counts_threads = true;
   return pool;
 }
 

@@ -143,14 +143,16 @@ class CpuKernel final : public arena::Kernel {
   }
 
   Status run_as(int slot, const CallManner& manner) override {
-    if (manner.threads > 0) openmp_->set_threads(manner.threads);
+    cpu::CallerState before = caller_state_;
+    if (manner.threads > 0) {
+      openmp_->set_threads(manner.threads);
+      before.openmp = openmp_->read();
+    }
     const Status called =
         manner.guest == CallManner::Guest::none
             ? run(std::span(&slot, 1)).transform([](double) {})
-            : cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, caller_state_);
+            : cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, before);
     if (manner.threads > 0) openmp_->set_threads(threads_);
-    // What is left then is the kernel's: the judge counts.
-    if (manner.guest != CallManner::Guest::none && called) openmp_->end_threads();
     return called;
   }
 

@@ -262,12 +262,6 @@ void OpenmpSettings::set_threads(int threads) const {
     if (const auto set = find<void (*)(int)>(library, "omp_set_num_threads")) set(threads);
 }
 
-void OpenmpSettings::end_threads() const {
-  constexpr int kSoft = 1;  // settings stay
-  for (void* library : libraries_)
-    if (const auto pause = find<int (*)(int)>(library, "omp_pause_resource_all")) pause(kSoft);
-}
-
 int OpenmpSettings::threads() const {
   for (void* library : libraries_)
     if (const auto get = find<int (*)()>(library, "omp_get_max_threads")) return get();

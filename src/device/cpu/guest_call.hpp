@@ -23,8 +23,7 @@ class OpenmpSettings {
   OpenmpSettings();          ///< of the libraries that are loaded
   std::string read() const;  ///< every setting, as text to compare
   void set_threads(int threads) const;
-  int threads() const;       ///< of the first library; 1 without one
-  void end_threads() const;  ///< those that wait for the next parallel region; returns when they have ended
+  int threads() const;  ///< of the first library; 1 without one
 
  private:
   std::vector<void*> libraries_;

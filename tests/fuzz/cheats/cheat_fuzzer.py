@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first cheat of this seed")
     parser.add_argument("--repeat", metavar="SEED:NUMBER", help="one cheat again; its source is left in the working folder")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cheats whose name has this in it")
     parser.add_argument("--honest", action="store_true", help="judge the kernels as they are: none may be refused")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of `kerf eval`")
     parser.add_argument("--log", help="a line of JSON per cheat is appended here")
@@ -143,6 +144,8 @@ def main():
             if number is None:
                 break
             cheat = draw_cheat(random.Random(f"{seed}:{number}"), arguments.kerf, arguments.target)
+            if arguments.only not in cheat["cheat"]:
+                continue
             if arguments.honest:
                 cheat["source"] = cheat["honest"]
             if arguments.repeat:
