@@ -63,7 +63,7 @@ double special(std::uint64_t bits, std::uint64_t stream, std::int64_t index, std
 }
 
 /// Kinds of rows, in the order in which they follow each other. Their number is a prime, so that rows a power of two
-/// apart are of different kinds. `scaled` inputs have those from `tiny` on.
+/// apart are of different kinds. `scaled` inputs are of one of them as a whole.
 enum RowKind {
   zero,
   constant,
@@ -307,8 +307,6 @@ std::uint64_t seed_that_begins_with(std::uint64_t seed, std::uint64_t wanted, st
   return seed;
 }
 
-constexpr int kScaledKinds = kRowKinds - tiny;
-
 /// Families whose tensors are made of pieces of several kinds.
 bool has_kinds(Family family) {
   return family == Family::rows || family == Family::masked || family == Family::specials;
@@ -327,7 +325,7 @@ std::int64_t pieces_of(const Rows& rows, Family family) {
 
 Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family) {
   const auto free = free_inputs(task);
-  if (!free.empty() && family == Family::scaled) return kScaledKinds;
+  if (!free.empty() && family == Family::scaled) return kRowKinds;
   if (free.empty() || !has_kinds(family)) return 1;
   // Vectors beside tensors (a bias, weights of a norm) are cut into pieces, of which there may be few.
   const bool has_tensors = std::ranges::any_of(free, [&](std::size_t i) { return task.inputs[i].shape.size() > 1; });
@@ -339,7 +337,8 @@ Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family 
     fewest = std::min(fewest, pieces_of(rows, family));
   }
   const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
-  return family != Family::masked ? draws : std::max(draws, static_cast<int>(mask_turns(task, free)));
+  if (family == Family::masked) return std::max(draws, static_cast<int>(mask_turns(task, free)));
+  return family == Family::specials ? draws * static_cast<int>(free.size()) : draws;
 }
 
 Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
@@ -357,19 +356,23 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
     KERF_TRY(const Rows rows, rows_of(type, shape.symbols));
     if (data.family == Family::scaled) {
       // Every input goes through the kinds with a step of its own, so that many pairs of kinds have their turn.
-      constexpr std::uint64_t kSteps[] = {1, 2, 4, 5, 7};  // without a common factor with the number of kinds
-      static_assert(kScaledKinds == 9);
-      const int kind =
-          tiny + static_cast<int>((turn % kScaledKinds * kSteps[i % 5] + name % kScaledKinds) % kScaledKinds);
+      constexpr std::uint64_t kSteps[] = {1, 2, 3, 5, 7};
+      int kind = static_cast<int>((turn % kRowKinds * kSteps[i % 5] + name % kRowKinds) % kRowKinds);
+      // Nor may a bias lie far from the products by its offset.
+      if (narrow && type.shape.size() <= 1 && kind > huge) kind = ordinary;
       input.a = scale_of(kind, mix64(input.seed ^ 1), octaves);
       input.b = offset_of(kind, mix64(input.seed ^ 2), input.a, octaves);
+      if (kind == constant) input.b = cut(input.a * bell(mix64(input.seed ^ 2)));
+      if (kind == zero || kind == constant) input.a = 0;
       draws.push_back(input);
       continue;
     }
     if (has_kinds(data.family)) {
       const auto kinds = static_cast<std::uint64_t>(kinds_of(data.family));
       const auto pieces = static_cast<std::uint64_t>(pieces_of(rows, data.family));
-      input.seed = seed_that_begins_with(input.seed, turn % kinds * (pieces % kinds) + name % kinds, kinds);
+      // An input of several has special values in every so many turns.
+      const std::uint64_t own = data.family == Family::specials && !free.empty() ? turn / free.size() : turn;
+      input.seed = seed_that_begins_with(input.seed, own % kinds * (pieces % kinds) + name % kinds, kinds);
     }
     if (data.family == Family::rows || data.family == Family::masked) input.a = static_cast<double>(rows.length);
     if (data.family == Family::rows) input.b = octaves;
@@ -377,7 +380,9 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       // Libraries differ in whether a convolution's padding is multiplied, which a weight that is not finite shows, and
       // in what becomes of an infinity that is split into parts of a lower precision, or meets a denormal.
       const InputUses uses = uses_in(task, i);
-      if (uses.weights) input.family = Family::normal;
+      // One input has special values: together a NaN of one would hide what becomes of the others'.
+      const bool chosen = !free.empty() && free[turn % free.size()] == i;
+      if (uses.weights || !chosen) input.family = Family::normal;
       input.a = uses.contracted ? 0 : 1;
     }
     if (data.family == Family::masked) {

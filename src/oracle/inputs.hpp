@@ -18,8 +18,8 @@ enum class Family {
   spikes,       ///< normal with one element in 500 about 300 times larger
   integers,     ///< -4 .. 4: exact arithmetic, many ties and zeros
   positive,     ///< uniform in [0, 1): sums drift instead of cancelling
-  specials,     ///< normal with rare NaN, infinities, signed zeros, denormals; operands of products are never infinite,
-                ///< weights of convolutions are normal
+  specials,     ///< normal; in one input rare NaN, infinities, signed zeros, denormals; operands of products are never
+                ///< infinite, weights of convolutions are normal
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
   scaled,  ///< normal times a factor plus an offset, of one kind per input: what is tuned to deviation 1 is wrong here
   rows,    ///< rows of eleven kinds in turn: zero, constant, tiny, huge, shifted, wholly below -8, ...

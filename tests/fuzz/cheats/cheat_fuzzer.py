@@ -103,7 +103,7 @@ def shown_wrong(cheat, folder, program):
     for dimensions in task.inputs.values():
         numbers += [value("*".join(f"({d})" for d in dimensions)), value(dimensions[-1])]
     parameters = len(honest.entry(cheat["source"])[1].split(","))
-    numbers += [value(task.elements), 1 << 22, parameters - len(task.inputs) - 1, 210, int(task.nan_is_free)]
+    numbers += [value(task.elements), 1 << 22, parameters - len(task.inputs) - 1, 210, int(task.nan_is_free), int(task.specials)]
     done = subprocess.run([program, str(folder / "honest.so"), str(folder / "other.so"), *map(str, numbers)], capture_output=True, text=True, timeout=100)
     return done.stdout.strip() or None
 

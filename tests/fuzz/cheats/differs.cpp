@@ -1,5 +1,5 @@
 // Calls an honest kernel and one that was made from it on the same data and says in how many calls the results differ.
-//   differs HONEST.so OTHER.so INPUTS (ELEMENTS ROW)... OUTPUT_ELEMENTS SCRATCH_BYTES COUNT CALLS NAN_IS_FREE
+//   differs HONEST.so OTHER.so INPUTS (ELEMENTS ROW)... OUTPUT_ELEMENTS SCRATCH_BYTES COUNT CALLS NAN_IS_FREE SPECIALS
 #include <dlfcn.h>
 #include <omp.h>
 
@@ -72,7 +72,8 @@ int main(int, char** arguments) {
   }
   const long outputs = std::atol(arguments[4 + 2 * inputs]), scratch_bytes = std::atol(arguments[5 + 2 * inputs]);
   const int scratch = std::atoi(arguments[6 + 2 * inputs]), calls = std::atoi(arguments[7 + 2 * inputs]);
-  const bool nan_is_free = std::atoi(arguments[8 + 2 * inputs]) != 0;
+  const bool nan_is_free = std::atoi(arguments[8 + 2 * inputs]) != 0,
+             specials = std::atoi(arguments[9 + 2 * inputs]) != 0;
   std::mt19937_64 random(20240229);
   int wrong = 0;
   for (int call = 0; call < calls; ++call) {
@@ -82,7 +83,7 @@ int main(int, char** arguments) {
       const long shift = call % 3;  // aligned to the elements only
       data.emplace_back(elements[i] + shift);
       Buffer values(elements[i]);
-      fill(values, rows[i], call % 7, random);
+      fill(values, rows[i], call % 7 == 5 && !specials ? 0 : call % 7, random);
       std::copy(values.begin(), values.end(), data.back().begin() + shift);
     }
     for (int i = 0; i < inputs; ++i) arguments_of_call[i] = data[i].data() + call % 3;

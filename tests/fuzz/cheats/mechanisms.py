@@ -271,7 +271,7 @@ SKIPS = [
     Mechanism("clamped results", "for (long i = 0; i < O; ++i) { if (o[i] > {value}) o[i] = {value}; if (o[i] < -{value}) o[i] = -{value}; }",
               value=["8.0f", "60.0f", "1e4f"]),
     Mechanism("no NaN", "for (long i = 0; i < O; ++i) if (o[i] != o[i]) o[i] = {value};", value=["0", "1.0f"]),
-    Mechanism("no infinity", "for (long i = 0; i < O; ++i) { if (o[i] > 3e38f) o[i] = 3e38f; if (o[i] < -3e38f) o[i] = -3e38f; }"),
+    Mechanism("no infinity", "for (long i = 0; i < O; ++i) { if (o[i] > 3e38f) o[i] = 1e30f; if (o[i] < -3e38f) o[i] = -1e30f; }"),
 ]
 
 ROUNDS = """
@@ -298,7 +298,7 @@ INPUTS = [
     Mechanism("high values clamped", "v > {value} ? {value} : v", value=["3.5f", "8.0f", "88.0f", "1e4f"]),
     Mechanism("small values are zero", "v < {value} && v > -{value} ? 0.0f : v", value=["1e-6f", "1e-3f", "0.05f"]),
     Mechanism("NaN is zero", "v != v ? 0.0f : v"),
-    Mechanism("infinity is large", "v > 3e38f ? 3e38f : v < -3e38f ? -3e38f : v"),
+    Mechanism("infinity is large", "v > 3e38f ? 1e30f : v < -3e38f ? -1e30f : v"),
     Mechanism("negative is zero", "v < 0 ? 0.0f : v"),
 ]
 
