@@ -30,8 +30,6 @@ constexpr int kMostDraws = 8;
 constexpr double kDrawWork = 1 << 24;
 /// So many elements, in so many rows (the errors of one row may have a common cause), are enough to go by.
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
-/// Likewise so many errors near the worst one's size.
-constexpr double kEnoughDeciding = 8;
 
 /// Work that all draws of one family may take on the smallest shape, so that every kind of row is among them.
 constexpr double kKindsWork = 1 << 23;
@@ -134,7 +132,7 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
   const auto few = [&](std::size_t k, int draws) {
     const std::int64_t count = data.honest[k].count;
     return count > 0 && (count < kEnoughElements || rows_of(outputs_[k]) * draws < kEnoughRows ||
-                         oracle::deciding(data.honest[k]) < kEnoughDeciding);
+                         oracle::deciding(data.honest[k]) < oracle::kEnoughDeciding);
   };
   const auto any_few = [&](int draws) {
     for (std::size_t k = 0; k < data.honest.size(); ++k)
@@ -167,6 +165,8 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
       if (kind.family == Family::integers && !data_.empty())
         for (std::size_t k = 0; k < data->honest.size(); ++k)
           if (data->honest[k].rms < data_.front()->honest[k].rms) data->honest[k] = data_.front()->honest[k];
+      for (std::size_t k = 0; !data_.empty() && k < data->honest.size(); ++k)
+        oracle::widen_to_resolution(data->honest[k], data_.front()->honest[k]);
       if (kind.family == Family::rows) std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));

@@ -25,9 +25,9 @@ std::int64_t from(const std::array<std::int64_t, kOctaves>& octaves, int octave)
 }
 
 double allowed_rms(const CompareStats& stats, const HonestErrors& honest) {
-  const double spread = std::max(
-      few(honest.count), 1 + kSpread / std::sqrt(static_cast<double>(std::min(honest.count, stats.squares_count))));
-  return kHonestFactor * honest.rms * spread;
+  auto elements = static_cast<double>(std::min(honest.count, stats.squares_count));
+  if (deciding(honest) < kEnoughDeciding) elements = std::min(elements, std::max(1.0, deciding(honest)));
+  return kHonestFactor * honest.rms * std::max(few(honest.count), 1 + kSpread / std::sqrt(elements));
 }
 
 double allowed_worst(const HonestErrors& honest) { return kHonestFactor * honest.worst * few(honest.count); }
@@ -81,6 +81,16 @@ void widen_for_rows(HonestErrors& honest) {
   honest.rms = std::max(honest.rms, kRms);
   honest.worst = std::max(honest.worst, kWorst);
   honest.run = std::max(honest.run, kWorst);
+  honest.octaves = {};
+  honest.counted = false;
+}
+
+void widen_to_resolution(HonestErrors& honest, const HonestErrors& ordinary) {
+  constexpr double kShare = 0x1.0p-29;  // a rounding of doubles over one of floats
+  if (honest.rms >= kShare * ordinary.rms) return;
+  honest.rms = kShare * ordinary.rms;
+  honest.worst = std::max(honest.worst, kShare * ordinary.worst);
+  honest.run = std::max(honest.run, kShare * ordinary.run);
   honest.octaves = {};
   honest.counted = false;
 }

@@ -38,6 +38,8 @@ HonestErrors honest_errors(const CompareStats& stats);
 /// How many errors of the worst one's size would make up all of them. Where they are few, it was up to luck what the
 /// plain implementation lost: an ill-conditioned row that happened to come out right.
 double deciding(const HonestErrors& honest);
+/// With fewer of them the rms is as uncertain as that of so few elements, and further data is drawn.
+inline constexpr double kEnoughDeciding = 8;
 
 /// Several data sets of one kind as one; sizes are not counted any more.
 void merge(HonestErrors& into, const HonestErrors& more);
@@ -46,6 +48,10 @@ void merge(HonestErrors& into, const HonestErrors& more);
 /// that few independent errors decide, and a plain implementation that is lucky in them says nothing. Up to a share of
 /// the bound is then honest.
 void widen_for_rows(HonestErrors& honest);
+
+/// What is exact in a plain implementation is known no better than the double-precision reference computes it: a small
+/// share of what the plain implementation loses on `ordinary` data is honest everywhere.
+void widen_to_resolution(HonestErrors& honest, const HonestErrors& ordinary);
 
 /// What `compare` is told when a candidate is compared: Allowance::unit is `kHonestFactor` times the honest rms, so
 /// that octaves of the candidate and of the plain implementation correspond.

@@ -143,11 +143,34 @@ TEST_F(HonestTest, WhereOneErrorIsNearlyAllThereAreFewDecidingOnes) {
   EXPECT_EQ(deciding(honest(std::vector<double>(5000, 0.0))), 5000) << "an exact result is no matter of luck";
 }
 
+TEST_F(HonestTest, AnRmsOfOneOrTwoErrorsIsUncertain) {
+  auto one = errors(5000, 1e-12, 1), two = errors(5000, 1e-12, 2);
+  one[17] = 1e-8;                             // an ill-conditioned element, and a plain implementation ...
+  for (const int at : {17, 900, 1800, 2700})  // ... that was lucky in others
+    two[static_cast<std::size_t>(at)] = 6e-8;
+  EXPECT_GT(rms(stats(two, {})), 10 * rms(stats(one, {})));
+  EXPECT_LE(limit_shares(stats(two, allowance_of(honest(one))), honest(one)).rms, 1);
+  EXPECT_TRUE(refused(errors(5000, 1e-8, 3), honest(one))) << "all elements as wrong as one was";
+}
+
 TEST_F(HonestTest, FewElementsOfSeveralDrawsCountTogether) {
   HonestErrors all = honest(errors(4, 1e-9, 1));
   for (std::uint64_t seed = 2; seed < 9; ++seed) merge(all, honest(errors(4, 1e-9, seed)));
   EXPECT_EQ(all.count, 32);
   EXPECT_NEAR(all.rms * kBound, 1e-9, 0.3e-9);
+}
+
+TEST_F(HonestTest, AnExactResultIsKnownNoBetterThanTheReferenceComputesIt) {
+  HonestErrors exact = honest(std::vector<double>(5000, 0.0));
+  const auto tiny = errors(5000, 1e-20 * kBound, 1);  // 1 + erf(x) far below 0, where erfc(-x) has all its digits
+  EXPECT_TRUE(refused(tiny, exact));
+  widen_to_resolution(exact, honest(errors(5000, 0.01 * kBound, 2)));
+  EXPECT_FALSE(refused(tiny, exact));
+  EXPECT_TRUE(refused(errors(5000, 1e-9 * kBound, 3), exact));
+  HonestErrors other = honest(errors(5000, 1e-5 * kBound, 4));
+  const double before = other.rms;
+  widen_to_resolution(other, honest(errors(5000, 0.01 * kBound, 2)));
+  EXPECT_EQ(other.rms, before) << "never where errors were seen";
 }
 
 TEST(Honest, RowsThatShareAnErrorAreHeldToAShareOfTheBound) {

@@ -116,7 +116,6 @@ Result<std::string> look_for_races(SandboxCommand command, const std::string& pa
   const fs::path tool = find_program({"compute-sanitizer"}, path);
   if (tool.empty()) return std::string("; compute-sanitizer is not installed, so races were not looked for");
   constexpr int kFound = 86;
-  command.network = true;  // the tool and the program under it talk over a socket of this host
   const std::string program = command.argv.front();
   for (const char* kind : {"racecheck", "synccheck"}) {
     command.argv = {tool.string(), "--tool", kind, "--error-exitcode", std::to_string(kFound), program};
