@@ -31,8 +31,9 @@ struct DeviceFacts {
   std::int64_t max_threads_per_block = 0;  ///< 0: no such limit
   std::int64_t max_shared_bytes = 0;       ///< per block, opt-in limit; 0: unknown
   std::vector<std::string> lacks;          ///< features of the language that it cannot run: "matrix_units"
-  bool runs_on_host = false;  ///< kernels run on the host's cores: few threads, wide vectors, no real barriers; a
-                              ///< compiler running beside a timing would disturb it
+  bool settles_cache = false;  ///< before every batch the device's cache is made to hold nothing of the slots
+  bool runs_on_host = false;   ///< kernels run on the host's cores: few threads, wide vectors, no real barriers; a
+                               ///< compiler running beside a timing would disturb it
 };
 
 enum class BufferRole { input, output };

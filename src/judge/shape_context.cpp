@@ -142,7 +142,8 @@ Status ShapeContext::open_bench(const Inputs& inputs) {
     if (buffer.role == BufferRole::output) outputs_.push_back(buffer);
   slots_ = slots_for(bytes, inputs.target.device->facts());
   layout.slots = slots_;
-  needs_flush_ = bytes < 3 * inputs.target.device->facts().cache_bytes || inputs.target.device->facts().runs_on_host;
+  const DeviceFacts& facts = inputs.target.device->facts();
+  needs_flush_ = !facts.settles_cache && (bytes < 3 * facts.cache_bytes || facts.runs_on_host);
   KERF_TRY_VOID(check_memory(inputs.shape, need_of(inputs, slots_), memory_of(inputs)));
   KERF_TRY(bench_, inputs.target.device->open(layout));
   return {};

@@ -231,7 +231,7 @@ Result<SlotReport> CudaBench::check(int slot, const oracle::DataSet& data) {
       const auto& buffer = layout_.buffers[static_cast<std::size_t>(inputs() + o)];
       request.put(number(inputs() + o)).put(static_cast<std::uint64_t>(buffer.dtype)).put(expected.bytes / 8);
       request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
-      request.put(expected.key).put(bound.key).put(derive("masks"));
+      request.put(expected.key).put(derive("masks of bounds")).put(derive("masks"));
       const oracle::Allowance allowance = data.allowance(static_cast<std::size_t>(o));
       const oracle::Negligible floor = oracle::negligible(buffer.dtype, allowance);
       request.put(allowance.most).put(allowance.unit).put(floor.relative).put(floor.absolute);

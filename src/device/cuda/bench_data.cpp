@@ -88,7 +88,9 @@ Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet
   std::vector<Array> arrays;
   const auto add = [&](const std::vector<ir::HostTensor>& tensors, std::size_t index, Array::Form form,
                        std::uint64_t bytes) {
-    const auto key = derive(fmt::format("data {} array {}", data.id, arrays.size()));
+    // The bounds of an output have the key of its expected values, which come right before, and another second key.
+    const bool is_bound = form == Array::Form::narrow_bound || form == Array::Form::wide_bound;
+    const auto key = is_bound ? arrays.back().key : derive(fmt::format("data {} array {}", data.id, arrays.size()));
     arrays.push_back({made_here ? nullptr : &tensors[index], form, bytes, key, 0});
   };
   for (std::size_t i = 0; i < in; ++i) {
@@ -185,7 +187,7 @@ Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
   // One half of the staging memory is filled while the other is copied.
   int pending = 0;
   std::uint64_t half = 0;
-  const auto second_key = derive("masks");
+  const auto second_key = derive("masks"), second_of_bounds = derive("masks of bounds");
   const auto settle = [&](int most) -> Status {
     for (; pending > most; --pending) {
       KERF_TRY(const Reply reply, receive(kDataLimit));
@@ -197,7 +199,9 @@ Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
     for (std::uint64_t at = 0; at < arrays[a].bytes; at += kHalf) {
       const auto bytes = std::min(kHalf, arrays[a].bytes - at);
       KERF_TRY_VOID(settle(1));
-      arrays[a].sum += write_piece(worker_->staging() + half * kHalf, arrays[a], second_key, at, bytes);
+      const bool is_bound = arrays[a].form != Array::Form::input && arrays[a].form != Array::Form::expected;
+      arrays[a].sum += write_piece(worker_->staging() + half * kHalf, arrays[a],
+                                   is_bound ? second_of_bounds : second_key, at, bytes);
       Writer request;
       request.put(Command::data_write).put(id).put<std::uint64_t>(a).put(at).put(half * kHalf).put(bytes);
       KERF_TRY_VOID(send(request.bytes()));

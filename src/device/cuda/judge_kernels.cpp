@@ -35,6 +35,7 @@ __device__ __forceinline__ u64 mix(u64 x) {
 }
 __device__ __forceinline__ u64 weight(u64 key, u64 index) { return mix(key + index) | 1; }
 // Two keys, so that a known value gives away neither: the inner mix cannot be undone without the second key.
+// The bound of an element shares the inner mix with its expected value.
 __device__ __forceinline__ u64 mask_word(u64 key, u64 second, u64 index) { return mix(mix(key + index) ^ second); }
 __device__ __forceinline__ u8 red_byte(u64 key, u64 address) {
   return (u8)(mix(key ^ (address & ~7ull)) >> (8 * (address & 7)));
@@ -175,7 +176,9 @@ struct Bool {
 
 struct Judged { bool compared; double ratio, normalised; };
 
-__device__ __forceinline__ Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free, const Weigh& weigh) {
+// Ratios below `least` are of no interest and come back as 0: a division takes as long as all the rest.
+__device__ __forceinline__ Judged judge_float(double actual, double expected, double bound, double largest, bool nan_is_free, const Weigh& weigh,
+                                              double least) {
   const double inf = infinity();
   if (bound == inf) return {false, 0, -1};
   if (is_nan(expected)) {
@@ -196,7 +199,8 @@ __device__ __forceinline__ Judged judge_float(double actual, double expected, do
   const double floor = weigh.relative * fabs(expected);
   const bool negligible = error <= (floor > weigh.absolute ? floor : weigh.absolute) && error <= BOUND_FACTOR * bound;
   if (error == 0 || negligible) return {true, 0, bound > 0 ? 0.0 : -1.0};
-  return {true, error / allowed, bound > 0 ? error / bound : -1};
+  const double ratio = error < least * allowed * (1 - 0x1p-50) ? 0 : error / allowed;
+  return {true, ratio, bound > 0 ? error / bound : -1};
 }
 
 __device__ __forceinline__ void merge(Partial& into, const Partial& part) {
@@ -243,32 +247,47 @@ struct Compared {
   bool nan_is_free;
 };
 
+// What a thread has counted. Octaves below kCountedOctaves are counted in 16 bits each of one word; larger ones are rare
+// but for kernels that will be refused.
+constexpr int kCountedOctaves = 4;
+constexpr u64 kMostCounted = 65535;
+struct Counts {
+  u32 compared, wrong, squares;
+  u64 octaves;
+};
+
+// An element as it lies in memory.
+template <class T>
+struct Element {
+  u64 masked, word;
+  decltype(T::load(nullptr, 0)) value;
+};
+template <class T>
+__device__ __forceinline__ Element<T> element(const Compared& data, u64 i) {
+  return {data.expected[i], data.wide ? ((const u64*)data.bound)[i] : (u64)((const u32*)data.bound)[i],
+          T::load(data.actual, i)};
+}
+
 // Element i; the square of its error in bounds.
 template <class T>
-__device__ __forceinline__ double compare_element(Partial& part, const Compared& data, const Weigh& weigh, u64* octaves, u64 i) {
-  const u64 expected_mask = mask_word(data.expected_key, data.second_key, i), masked = data.expected[i];
-  const u64 bound_mask = mask_word(data.bound_key, data.second_key, i);
-  part.expected_sum += masked * (expected_mask | 1);
-  double limit;
-  if (data.wide) {
-    const u64 word = ((const u64*)data.bound)[i];
-    part.bound_sum += word * (bound_mask | 1);
-    limit = real(word ^ bound_mask);
-  } else {
-    const u32 word = ((const u32*)data.bound)[i];
-    part.bound_sum += word * (bound_mask | 1);
-    limit = __uint_as_float(word ^ (u32)bound_mask);
-  }
+__device__ __forceinline__ double compare_element(Partial& part, Counts& counts, const Compared& data, const Weigh& weigh,
+                                                  u64* octaves, u64 i, const Element<T>& element) {
+  const u64 inner = mix(data.expected_key + i);
+  const u64 expected_mask = mix(inner ^ data.second_key), bound_mask = mix(inner ^ data.bound_key);
+  part.expected_sum += element.masked * (expected_mask | 1);
+  part.bound_sum += element.word * (bound_mask | 1);
+  const double limit = data.wide ? real(element.word ^ bound_mask) : __uint_as_float((u32)(element.word ^ bound_mask));
   Judged judged;
   if constexpr (T::integer) {
-    const bool equal = T::load(data.actual, i) == (long long)(masked ^ expected_mask);
+    const bool equal = element.value == (long long)(element.masked ^ expected_mask);
     judged = {limit != infinity(), equal ? 0 : infinity(), -1};
   } else {
-    judged = judge_float(T::load(data.actual, i), real(masked ^ expected_mask), limit, T::largest(), data.nan_is_free, weigh);
+    judged = judge_float(element.value, real(element.masked ^ expected_mask), limit, T::largest(), data.nan_is_free, weigh,
+                         part.worst_ratio < 1 ? part.worst_ratio : 1);
   }
   if (!judged.compared) return 0;
-  part.compared += 1;
-  part.wrong += judged.ratio > 1;
+  counts.compared += 1;
+  counts.wrong += judged.ratio > 1;
   if (judged.ratio > part.worst_ratio) {
     part.worst_ratio = judged.ratio;
     part.worst = i;
@@ -276,12 +295,14 @@ __device__ __forceinline__ double compare_element(Partial& part, const Compared&
   if (judged.normalised < 0) return 0;
   const double square = judged.normalised * judged.normalised;
   part.sum_squares += square;
-  part.squares += 1;
+  counts.squares += 1;
   if (judged.normalised > part.largest) part.largest = judged.normalised;
+  if (judged.normalised < weigh.unit * (1 - 0x1p-50)) return square;
   const double units = judged.normalised / weigh.unit;
-  if (units >= 1) {  // rarely, but for kernels that will be refused
+  if (units >= 1) {
     const long long octave = ((__double_as_longlong(units) >> 52) & 0x7ff) - 1023;
-    atomicAdd(octaves + (octave < OCTAVES - 1 ? octave : OCTAVES - 1), 1ull);
+    if (octave < kCountedOctaves && data.count / (gridDim.x * 256ull) < kMostCounted) counts.octaves += 1ull << (16 * octave);
+    else atomicAdd(octaves + (octave < OCTAVES - 1 ? octave : OCTAVES - 1), 1ull);
   }
   return square;
 }
@@ -289,14 +310,25 @@ __device__ __forceinline__ double compare_element(Partial& part, const Compared&
 template <class T>
 __device__ Partial compare(const Compared& data, const Weigh& weigh, u64* octaves) {
   Partial part{0, 0, 0, 0, -1, ~0ull, 0, 0, 0, 0, 0, 0, 0};
-  for (u64 base = blockIdx.x * 256ull; base < data.count; base += gridDim.x * 256ull) {
+  Counts counts{0, 0, 0, 0};
+  const u64 stride = gridDim.x * 256ull;
+  Element<T> next{};  // on its way while the one before is judged
+  if (blockIdx.x * 256ull + threadIdx.x < data.count) next = element<T>(data, blockIdx.x * 256ull + threadIdx.x);
+  for (u64 base = blockIdx.x * 256ull; base < data.count; base += stride) {
     const u64 i = base + threadIdx.x;
-    const double run = run_sum(i < data.count ? compare_element<T>(part, data, weigh, octaves, i) : 0);
+    const Element<T> now = next;
+    if (i + stride < data.count) next = element<T>(data, i + stride);
+    const double run = run_sum(i < data.count ? compare_element<T>(part, counts, data, weigh, octaves, i, now) : 0);
     if (run > part.worst_run) part.worst_run = run;
   }
+  part.compared = counts.compared;
+  part.wrong = counts.wrong;
+  part.squares = counts.squares;
+  for (int k = 0; k < kCountedOctaves; ++k)
+    if (const u64 found = (counts.octaves >> (16 * k)) & kMostCounted) atomicAdd(octaves + k, found);
   if (part.worst != ~0ull) {
     const u64 i = part.worst, word = data.expected[i] ^ mask_word(data.expected_key, data.second_key, i);
-    const u64 mask = mask_word(data.bound_key, data.second_key, i);
+    const u64 mask = mask_word(data.expected_key, data.bound_key, i);
     part.worst_actual = (double)T::load(data.actual, i);
     part.worst_expected = T::integer ? (double)(long long)word : real(word);
     part.worst_bound = data.wide ? real(((const u64*)data.bound)[i] ^ mask) : __uint_as_float(((const u32*)data.bound)[i] ^ (u32)mask);
@@ -304,7 +336,7 @@ __device__ Partial compare(const Compared& data, const Weigh& weigh, u64* octave
   return part;
 }
 
-extern "C" __global__ void __launch_bounds__(256) kerf_compare(u64 dtype, const void* actual, const u64* expected,
+extern "C" __global__ void __launch_bounds__(256, 4) kerf_compare(u64 dtype, const void* actual, const u64* expected,
                                                                const void* bound, u64 wide, u64 count, u64 expected_key,
                                                                u64 bound_key, u64 second_key, u64 nan_is_free,
                                                                u64 most, u64 unit, u64 relative, u64 absolute,

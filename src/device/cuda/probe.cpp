@@ -80,6 +80,7 @@ DeviceFacts facts_of(const json& machine, const json& device) {
   facts.compute_units = device.value("multiprocessors", 0);
   facts.memory_bytes = device.value("memory_bytes", std::int64_t{0});
   facts.cache_bytes = device.value("l2_bytes", std::int64_t{0});
+  facts.settles_cache = facts.cache_bytes > 0;  // Session::settle_cache
   facts.max_threads_per_block = device.value("max_threads", std::int64_t{0});
   facts.max_shared_bytes = device.value("max_shared", std::int64_t{0});
   return facts;

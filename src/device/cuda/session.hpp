@@ -57,9 +57,10 @@ struct CompareRequest {
   std::uint64_t dtype = 0;
   std::uint64_t count = 0;
   std::uint64_t wide_bound = 0;
-  std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;
-  double most = 0, unit = 1;          ///< oracle::Allowance
-  double relative = 0, absolute = 0;  ///< oracle::Negligible
+  std::uint64_t expected_key = 0;               ///< of the data set and output
+  std::uint64_t bound_key = 0, second_key = 0;  ///< the second keys of bounds and expected values
+  double most = 0, unit = 1;                    ///< oracle::Allowance
+  double relative = 0, absolute = 0;            ///< oracle::Negligible
 };
 
 struct DrawRequest {
@@ -72,7 +73,7 @@ struct OracleOutput {
   std::uint64_t dtype = 0;  ///< of what the oracle writes
   std::uint64_t count = 0;
   std::uint64_t wide_bound = 0;
-  std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;
+  std::uint64_t expected_key = 0, bound_key = 0, second_key = 0;  ///< as in CompareRequest
 };
 
 /// Trusted code that computes a data set's expected values and bounds. Arguments of its launches: the inputs, the
@@ -149,12 +150,15 @@ class Session {
   Status scrub(const LoadedKernel& kernel);
   Status scrub_local(std::uint64_t bytes);
   Status settle_cache();
-  /// Whether the judge's idle memory is as it was; a kernel that wrote there could read it in its next call.
-  Result<bool> idle_is_intact();
+  /// Queues a look at the judge's idle memory: a kernel that wrote there could read it in its next call.
+  Status enqueue_idle_sum();
+  /// Whether that found it as it was, once the stream has come to an end.
+  bool idle_is_intact();
 
   Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments,
                     unsigned shared_bytes = 0);
-  Status enqueue_jobs(const std::vector<Job>& jobs);
+  /// The list lies from job `at` on, so that a second one can be queued behind the first.
+  Status enqueue_jobs(const std::vector<Job>& jobs, std::uint64_t at = 0);
   Result<std::vector<std::uint64_t>> run_jobs(const std::vector<Job>& jobs);
   void red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone) const;
   Result<unsigned> enqueue_compare(std::size_t area, const CompareRequest& request, std::uint64_t slot,

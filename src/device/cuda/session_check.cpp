@@ -49,21 +49,22 @@ void Session::red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone)
   jobs.push_back({kind, end, 0, zone.base + zone.total() - end, 0});
 }
 
-Status Session::enqueue_jobs(const std::vector<Job>& jobs) {
-  if (jobs.size() > kMostJobs) return fail(Errc::invalid_input, "too many buffers");
-  std::memcpy(pinned_ + kJobsAt, jobs.data(), jobs.size() * sizeof(Job));
-  KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, work_ + kJobsAt, pinned_ + kJobsAt, jobs.size() * sizeof(Job), stream_);
-  KERF_CUDA(driver_, cuMemsetD8Async, work_ + kResultsAt, 0, jobs.size() * sizeof(std::uint64_t), stream_);
+Status Session::enqueue_jobs(const std::vector<Job>& jobs, std::uint64_t at) {
+  if (at + jobs.size() > kMostJobs) return fail(Errc::invalid_input, "too many buffers");
+  const std::uint64_t list_at = kJobsAt + at * sizeof(Job), results_at = kResultsAt + at * sizeof(std::uint64_t);
+  std::memcpy(pinned_ + list_at, jobs.data(), jobs.size() * sizeof(Job));
+  KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, work_ + list_at, pinned_ + list_at, jobs.size() * sizeof(Job), stream_);
+  KERF_CUDA(driver_, cuMemsetD8Async, work_ + results_at, 0, jobs.size() * sizeof(std::uint64_t), stream_);
   std::uint64_t largest = 0;
   for (const auto& job : jobs) largest = std::max(largest, job.bytes);
   const auto wanted = (largest / 16 + kThreads - 1) / kThreads;
-  CUdeviceptr list = work_ + kJobsAt, results = work_ + kResultsAt;
+  CUdeviceptr list = work_ + list_at, results = work_ + results_at;
   std::uint64_t count = jobs.size();
   // Red zones are worked on byte by byte, so there is always enough for a few blocks.
   const auto blocks = std::min<std::uint64_t>(std::max<std::uint64_t>(wanted, 64), most_blocks_);
   KERF_TRY_VOID(
       launch_own(jobs_, static_cast<unsigned>(blocks), kThreads, {&list, &count, &results, &red_key_, &sum_key_}));
-  KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + kResultsAt, results, jobs.size() * sizeof(std::uint64_t), stream_);
+  KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + results_at, results, jobs.size() * sizeof(std::uint64_t), stream_);
   return {};
 }
 

@@ -88,7 +88,7 @@ Result<std::vector<std::uint64_t>> Session::run_oracle(const OracleRequest& requ
     from = buffers[request.inputs + outputs + o];
     to = (*arrays)[bound_array(request.inputs, o)].data;
     form = output.wide_bound ? kMaskWideBound : kMaskNarrowBound;
-    key = output.bound_key;
+    second_key = output.bound_key;
     KERF_TRY_VOID(
         launch_own(mask_, blocks_for(count), kThreads, {&form, &dtype, &from, &to, &count, &key, &second_key, &sum}));
     sum += sizeof(std::uint64_t);
