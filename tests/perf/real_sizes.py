@@ -2,7 +2,7 @@
 """What judging costs at real sizes: KernelBench-like problems with their own shapes, judged with kernels of Kerf's own.
 
 For every problem: the time from the command to the first verdict, further verdicts per second, the cost of each tier and of
-the preparation by part; with --search also a short search with its confirmation on fresh data.
+the preparation by part; with --search also a short search, and what each confirmation on fresh data took.
 
     tests/perf/real_sizes.py build/release/kerf                        all problems, evaluations only
     tests/perf/real_sizes.py build/release/kerf --only conv --search 10
@@ -11,6 +11,7 @@ the preparation by part; with --search also a short search with its confirmation
 import argparse
 import json
 import pathlib
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -119,6 +120,20 @@ def evaluate(options: argparse.Namespace, name: str, folder: pathlib.Path) -> di
     return found
 
 
+def confirmations(run: pathlib.Path) -> list:
+    """Seconds that each finalist took on fresh data: its preparation and its tiers, the soak by itself."""
+    with sqlite3.connect(run / "kerf.db") as store:
+        rows = store.execute("SELECT evaluation FROM steps WHERE operation = 'confirm' ORDER BY number").fetchall()
+    found = []
+    for (text,) in rows:
+        evaluation = json.loads(text)
+        tiers = {tier["tier"]: tier["ms"] / 1000 for tier in evaluation["tiers"]}
+        soak = tiers.pop("soak", 0)
+        prepared = sum(part["ms"] for part in evaluation.get("preparation", [])) / 1000
+        found.append({"prepared_s": round(prepared, 3), "judged_s": round(sum(tiers.values()), 3), "soak_s": round(soak, 3)})
+    return found
+
+
 def search(options: argparse.Namespace, name: str, folder: pathlib.Path) -> dict:
     task = folder / f"{name}.toml"
     out = folder / f"run_{name}"
@@ -131,7 +146,8 @@ def search(options: argparse.Namespace, name: str, folder: pathlib.Path) -> dict
     result = json.loads(texts[-1])
     best = result.get("best") or {}
     return {"evaluations": result.get("evaluations"), "beyond_s": seconds - options.search, "kernel": best.get("kernel"),
-            "time_us": (best.get("time_us") or {}).get("median"), "stopped": result.get("stopped")}
+            "time_us": (best.get("time_us") or {}).get("median"), "stopped": result.get("stopped"),
+            "confirmations": confirmations(out)}
 
 
 def print_problem(found: dict) -> None:
@@ -150,6 +166,9 @@ def print_problem(found: dict) -> None:
             print(f"      {verdict['outcome']} at {verdict.get('gate')}: {verdict.get('message', '')[:300]}")
     if "search" in found:
         print(f"      search: {json.dumps(found['search'])}")
+        for one in found["search"].get("confirmations", []):
+            print(f"      confirmed on fresh data in {one['prepared_s'] + one['judged_s']:.2f} s "
+                  f"({one['prepared_s']:.2f} s to prepare), soak {one['soak_s']:.2f} s")
     sys.stdout.flush()
 
 
