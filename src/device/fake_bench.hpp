@@ -21,13 +21,14 @@ class FakeBench final : public Bench {
   struct Kernel {
     std::function<void(FakeBuffers&)> body;
     double us = 10;
-    std::optional<Fault> fault;         ///< instead of running
-    int calls = 0;                      ///< so far
-    int fault_after = 0;                ///< calls that go well before the fault
-    double device_us = 0;               ///< by the device's clock; 0: it has none
-    double drift_us = 0;                ///< every call takes this much longer than the one before
-    std::optional<Fault> load_fault{};  ///< instead of loading
-    bool voided = false;                ///< a fault replaced the worker since it was loaded
+    std::optional<Fault> fault;                         ///< instead of running
+    int calls = 0;                                      ///< so far
+    int fault_after = 0;                                ///< calls that go well before the fault
+    double device_us = 0;                               ///< by the device's clock; 0: it has none
+    double drift_us = 0;                                ///< every call takes this much longer than the one before
+    std::optional<Fault> load_fault{};                  ///< instead of loading
+    bool voided = false;                                ///< a fault replaced the worker since it was loaded
+    std::function<double(const FakeBuffers&)> us_on{};  ///< instead of `us`, by the data of the slot
   };
   /// What loaded code does, chosen by its artifact and constants.
   using Behaviour = std::function<Kernel(const Artifact& artifact, const Bindings& constants)>;
@@ -44,6 +45,7 @@ class FakeBench final : public Bench {
   std::vector<int> staged;                    ///< slots in the order they were staged
   std::vector<int> ran;                       ///< slots in the order kernels ran on them
   std::vector<CallManner> manners;            ///< of the calls that had one
+  int stagings_expected = 0;                  ///< for which `expect` named the kernel
 
   Result<std::variant<KernelHandle, Fault>> load(const Artifact& artifact, const LaunchPlan&,
                                                  const Bindings& constants) override {
@@ -56,6 +58,10 @@ class FakeBench final : public Bench {
     return static_cast<KernelHandle>(kernels.size() - 1);
   }
   void unload(KernelHandle kernel) override { kernels[static_cast<std::size_t>(kernel)].voided = true; }
+
+  void expect(KernelHandle, std::span<const int> slots) override {
+    stagings_expected += static_cast<int>(slots.size());
+  }
 
   Status stage(int slot, const oracle::DataSet& data, Poison poison) override {
     staged.push_back(slot);
@@ -74,7 +80,11 @@ class FakeBench final : public Bench {
     Kernel& k = kernels[static_cast<std::size_t>(kernel)];
     if (k.voided) return fail(Errc::unavailable, "the handle is void: the worker was replaced or the kernel unloaded");
     const double batch = static_cast<double>(slots.size());
-    const double us = batch * (k.us + k.drift_us * (k.calls + (batch - 1) / 2));
+    double us = batch * (k.us + k.drift_us * (k.calls + (batch - 1) / 2));
+    if (k.us_on) {
+      us = 0;
+      for (const int slot : slots) us += k.us_on(slots_[static_cast<std::size_t>(slot)]);
+    }
     if (clock_ != nullptr) clock_->advance(Nanoseconds(static_cast<std::int64_t>(us * 1000)));
     if (behaviour_ && us > 1000.0 * static_cast<double>(limit.count())) {
       replace_worker();

@@ -181,7 +181,9 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
   note_cache_trouble(observer);
   evaluation.outcome = end ? *std::move(end) : Outcome(std::move(trial.measurement));
   evaluation.notes = notes_;
-  if (options_.use_evaluation_cache && !options_.cache.empty()) (void)save_evaluation(options_.cache, key, evaluation);
+  // A brief timing is for those who have seen a faster kernel; others are not given it.
+  if (options_.use_evaluation_cache && !options_.cache.empty() && !trial.timed_briefly)
+    (void)save_evaluation(options_.cache, key, evaluation);
   return evaluation;
 }
 

@@ -113,11 +113,12 @@ class Judge {
     const Bindings& tunables;
     Observer& observer;
     std::vector<std::optional<KernelHandle>> handles;  ///< per shape, once it is loaded
-    std::vector<double> coarse_us;                     ///< per shape, after coarse timing
+    std::vector<double> estimate_us;                   ///< of one call, per shape, once it is verified
     Measurement measurement;
     std::string detail;  ///< of the tier under way, for the observer
     SeenProperties seen{};
     std::optional<Certification> certification{};
+    bool timed_briefly = false;                 ///< on some shape, because others are far faster
     std::vector<QuickTiming::Timed> samples{};  ///< of timings that are not part of a measurement
   };
   /// How one timing of a shape is done.
@@ -197,7 +198,8 @@ class Judge {
   bool cache_trouble_noted_ = false;
   std::vector<TierTime> prepared_;  // parts of the preparation since the evaluation under way began
   References references_;
-  References timed_once_;  // baselines that were hopelessly slower than a candidate
+  References timed_once_;                  // baselines that were hopelessly slower than a candidate
+  std::map<std::string, double> best_us_;  // by shape: the fastest candidate that was measured
   bool compiled_ahead_ = false;
   std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
   int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise

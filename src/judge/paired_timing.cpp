@@ -61,6 +61,7 @@ Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Tria
   options.flush = context->needs_flush();
   options.min_rounds = std::min(std::max(options.min_rounds, kFewestRounds), options.max_rounds);
   options.min_baseline_rounds = options.max_rounds;  // both in every round
+  options.settle_rounds = options.max_rounds;        // the whole time, if need be: the two are near each other
   const std::vector<const oracle::DataSet*> data = context->timed();
   std::optional<Refusal> refusal;
   std::size_t refused = 0;

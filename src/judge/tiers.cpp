@@ -30,18 +30,15 @@ std::vector<Judge::Tier> Judge::all_tiers(Trial& trial) {
                      }});
   }
   if (options_.skip_timing) return tiers;
-  // Verification warmed the kernel up for the coarse timing, and that for the fine one.
-  const Pace coarse{"coarse", std::min(2, options_.measure.max_rounds), false, false};
-  const Pace fine{"fine", 0, true, false};
-  for (const Pace& pace : {coarse, fine})
-    tiers.push_back({pace.label + " timing", [&trial, pace, this] { return measure_shapes(trial, pace); }});
+  const Pace pace{"fine", 0, true, false};  // verification warmed the kernel up, and said what a call takes
+  tiers.push_back({"timing", [&trial, pace, this] { return measure_shapes(trial, pace); }});
   return tiers;
 }
 
 Judge::Trial Judge::make_trial(const Candidate& candidate, const Bindings& tunables, Observer& observer) const {
   Trial trial{candidate, tunables, observer, {}, {}, {}, {}, {}};
   trial.handles.resize(shapes_.size());
-  trial.coarse_us.resize(shapes_.size());
+  trial.estimate_us.resize(shapes_.size());
   return trial;
 }
 
@@ -157,7 +154,7 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   options.seed = rng.fork("slots").bits();
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
-                                context->outputs(), options));
+                                context->outputs(), options, &trial.estimate_us[shape]));
   if (!refusal && gate == Gate::small_shape && facts.runs_on_host) {
     KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *context->checked().front(),
                                    context->outputs(), options));

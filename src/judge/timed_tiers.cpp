@@ -9,6 +9,13 @@
 #include "judge/judge.hpp"
 
 namespace kerf {
+namespace {
+
+/// A candidate that takes this many times as long as another one did is timed in two rounds: nobody chooses it.
+constexpr double kFarSlower = 10;
+constexpr int kBriefRounds = 2;
+
+}  // namespace
 
 Result<Judge::Stop> Judge::measure_shapes(Trial& trial, const Pace& pace) {
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
@@ -23,7 +30,7 @@ Result<std::variant<TimedKernel, Outcome>> Judge::ready_to_time(Trial& trial, st
   using Ready = std::variant<TimedKernel, Outcome>;
   KERF_TRY(auto loaded, load(trial, shape, Gate::timing));
   if (auto* outcome = std::get_if<Outcome>(&loaded)) return Ready(std::move(*outcome));
-  TimedKernel kernel{trial.candidate.name, std::get<KernelHandle>(loaded), trial.coarse_us[shape], {}};
+  TimedKernel kernel{trial.candidate.name, std::get<KernelHandle>(loaded), trial.estimate_us[shape], {}};
   if (tools_.target.device->facts().runs_on_host)
     kernel.reload = [&trial, &reload_failed, shape, this]() -> Result<KernelHandle> {
       if (trial.handles[shape]) contexts_[shape]->bench().unload(*trial.handles[shape]);
@@ -59,6 +66,12 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   options.call_limit = call_limit(context);
   options.warm_up = pace.warm_up;
   options.flush = context.needs_flush();
+  if (const auto best = best_us_.find(shapes_[shape].name);
+      best != best_us_.end() && trial.estimate_us[shape] > kFarSlower * best->second) {
+    options.max_rounds = std::min(options.max_rounds, kBriefRounds);
+    options.min_rounds = std::min(options.min_rounds, options.max_rounds);
+    trial.timed_briefly = true;
+  }
   if (pace.max_rounds > 0) options.min_rounds = options.max_rounds = pace.max_rounds;
   if (pace.baselines) KERF_TRY_VOID(add_baselines(kernels, shape));
 
@@ -92,17 +105,20 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
   if (special) return special;
 
   KERF_TRY(ShapeMeasurement measured, summarise(timing, shape, rng.fork("bootstrap")));
-  trial.coarse_us[shape] = measured.time.median;
+  trial.estimate_us[shape] = measured.time.median;
   for (const auto& [name, time] : measured.baselines)
     if (time.samples > 0 && time.median > kHopelesslySlower * measured.time.median)
       timed_once_[measured.shape].emplace(name, time);
   if (Stop stop = judge_measured(measured, timing, shapes_[shape])) return stop;
   trial.detail +=
       fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
-  if (pace.baselines)
+  if (pace.baselines) {
+    const auto [best, first] = best_us_.emplace(measured.shape, measured.time.median);
+    if (!first) best->second = std::min(best->second, measured.time.median);
     trial.measurement.shapes.push_back(std::move(measured));
-  else
+  } else {
     trial.samples.push_back({measured.shape, measured.weight, timing.kernels[0].us});
+  }
   return Stop{};
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/statistics.hpp"
+#include "measure/data_effect.hpp"
 
 namespace kerf {
 namespace {
@@ -50,6 +51,7 @@ class Rounds {
         batch_(kernels.size(), 1),
         spent_us_(kernels.size(), 0),
         estimate_us_(kernels.size(), 0),
+        sets_(kernels.size()),
         unseen_(kernels.size()) {
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       result_.kernels.push_back({kernels[k].name, {}});
@@ -64,6 +66,7 @@ class Rounds {
   Result<bool> run_round(bool counted) {
     const std::vector<std::size_t> order = participants(counted);
     std::vector<double> sample(kernels_.size(), kSkipped);
+    last_set_.assign(kernels_.size(), kSeveralDataSets);
     // Kernels never share a slot: with fewer slots than kernels some run after the others were checked.
     const std::size_t together = std::min(order.size(), static_cast<std::size_t>(slots_));
     for (std::size_t first = 0; first < order.size(); first += together) {
@@ -74,34 +77,61 @@ class Rounds {
       if (!fine) return false;
     }
     if (counted)
-      for (std::size_t k = 0; k < kernels_.size(); ++k) result_.kernels[k].us.push_back(sample[k]);
+      for (std::size_t k = 0; k < kernels_.size(); ++k) {
+        result_.kernels[k].us.push_back(sample[k]);
+        sets_[k].push_back(last_set_[k]);
+      }
     resize_batches();
     return true;
   }
 
-  bool precise_enough() const {
-    const auto us = present(result_.kernels[0].us);
+  /// `elapsed` since the first round began.
+  bool precise_enough(Nanoseconds elapsed) const {
+    const auto us = present(settled(0));
+    const auto rounds = static_cast<double>(us.size());
     if (static_cast<int>(us.size()) < options_.min_rounds) return false;
     const TimeEstimate e = estimate(us);
     const double noise = (e.high - e.low) / 2 / e.median;
     if (noise <= options_.target_noise) return true;
+    if (options_.target_noise < 0) return false;
     // The noise falls with the square root of the rounds. Where the wished one is out of reach, more rounds change
-    // nothing once it is clear which kernel is faster.
-    const double needed =
-        static_cast<double>(us.size()) * (noise / options_.target_noise) * (noise / options_.target_noise);
-    return noise <= kEnoughNoise && needed > kOutOfReach * static_cast<double>(us.size()) && is_decided(e);
+    // nothing once it is clear which kernel is faster, and little in any case.
+    const double needed = rounds * (noise / options_.target_noise) * (noise / options_.target_noise);
+    const double limit = static_cast<double>(Nanoseconds(options_.time_limit).count());
+    const double affordable = rounds * limit / std::max(1.0, static_cast<double>(elapsed.count()));
+    if (needed > affordable && static_cast<int>(us.size()) >= options_.settle_rounds && baselines_are_known())
+      return true;
+    const double enough = needed > kOutOfReach * rounds ? kEnoughNoise : options_.decided_noise;
+    return noise <= enough && is_decided(e);
   }
 
-  TimingResult take() { return std::move(result_); }
+  TimingResult take() {
+    for (std::size_t k = 0; k < kernels_.size(); ++k) result_.kernels[k].us = settled(k);
+    return std::move(result_);
+  }
 
  private:
+  std::vector<double> settled(std::size_t kernel) const {
+    return without_data_effect(result_.kernels[kernel].us, sets_[kernel], data_.size());
+  }
+
+  bool baselines_are_known() const {
+    for (std::size_t k = 1; k < kernels_.size(); ++k)
+      if (!is_known(k, estimate(result_.kernels[0].us))) return false;
+    return true;
+  }
+
+  bool is_known(std::size_t baseline, const TimeEstimate& ours) const {
+    const TimeEstimate theirs = estimate(result_.kernels[baseline].us);
+    return theirs.samples >= options_.min_baseline_rounds ||
+           (theirs.samples > 0 && theirs.median > kHopelesslySlower * ours.median);
+  }
+
   /// No baseline's time lies near the candidate's.
   bool is_decided(const TimeEstimate& ours) const {
     for (std::size_t k = 1; k < result_.kernels.size(); ++k) {
-      const TimeEstimate theirs = estimate(result_.kernels[k].us);
-      if (theirs.samples == 0) return false;
-      if (theirs.median > kHopelesslySlower * ours.median) continue;
-      if (theirs.samples < options_.min_baseline_rounds) return false;
+      if (!is_known(k, ours)) return false;
+      const TimeEstimate theirs = estimate(settled(k));
       if (theirs.low <= kClearly * ours.high && ours.low <= kClearly * theirs.high) return false;
     }
     return result_.kernels.size() > 1;
@@ -125,6 +155,7 @@ class Rounds {
             std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
       const double total = timing.device_us > 0 ? timing.device_us : timing.host_us;
       sample[k] = total / static_cast<double>(plan[k].size());
+      if (plan[k].size() == 1) last_set_[k] = set_number(*chosen_[static_cast<std::size_t>(plan[k][0])]);
       spent_us_[k] += timing.host_us;
       estimate_us_[k] = sample[k];
     }
@@ -138,6 +169,10 @@ class Rounds {
       }
     }
     return true;
+  }
+
+  int set_number(const oracle::DataSet& set) const {
+    return static_cast<int>(std::ranges::find(data_, &set) - data_.begin());
   }
 
   /// Candidate always; a baseline while it has too few samples or has not used up its share of the time.
@@ -263,6 +298,8 @@ class Rounds {
   const CheckSlot& check_;
   std::vector<int> batch_;                                   // calls per batch
   std::vector<double> spent_us_, estimate_us_;               // per kernel
+  std::vector<std::vector<int>> sets_;                       // per kernel and sample: the data set's number
+  std::vector<int> last_set_;                                // per kernel, of the round under way
   std::vector<KernelHandle> handles_;                        // per kernel; changes with a reload
   std::vector<std::vector<int>> own_;                        // per kernel: the slots it runs on
   std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
@@ -288,7 +325,7 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
     KERF_TRY(const bool running, rounds.run_round(true));
     if (!running) break;
     if (round + 1 < options.min_rounds) continue;
-    if (rounds.precise_enough() || clock.now() - start > options.time_limit) break;
+    if (rounds.precise_enough(clock.now() - start) || clock.now() - start > options.time_limit) break;
   }
   return rounds.take();
 }
@@ -296,9 +333,10 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
 std::string key_text(const MeasureOptions& options) {
   // A structured binding: a new member does not compile until it is written down here.
   const auto& [min_rounds, max_rounds, target_noise, time_limit, min_batch, call_limit, baseline_share,
-               min_baseline_rounds, warm_up, flush] = options;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
-                     min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, warm_up, flush);
+               min_baseline_rounds, decided_noise, settle_rounds, warm_up, flush] = options;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
+                     min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, decided_noise,
+                     settle_rounds, warm_up, flush);
 }
 
 TimeEstimate estimate(const std::vector<double>& us) {

@@ -18,16 +18,19 @@ namespace kerf {
 struct MeasureOptions {
   int min_rounds = 5;  ///< rounds before the noise is looked at
   int max_rounds = 60;
-  double target_noise =
-      0.02;  ///< stop when the interval of the candidate's median is this narrow (relative, half width)
+  double target_noise = 0.02;  ///< stop when the interval of the candidate's median is this narrow (relative, half
+                               ///< width); negative: never
   std::chrono::milliseconds time_limit{2000};  ///< wall clock for all rounds of one shape; at least min_rounds run
   std::chrono::microseconds min_batch{1000};   ///< calls are batched until a batch lasts this long, within the slots
   std::chrono::milliseconds call_limit{900};   ///< a single call past this is a hang
   double baseline_share = 0.5;  ///< a baseline is left out of a round while it used more than its part of this share of
                                 ///< the time (all baselines together)
   int min_baseline_rounds = 5;
-  bool warm_up = true;  ///< one uncounted round first
-  bool flush = true;    ///< slots that are not run are staged too; needless where one slot is larger than the caches
+  double decided_noise = 0.05;  ///< enough where every baseline is clearly slower or clearly faster than the candidate
+  int settle_rounds = 6;        ///< enough where the time limit would not bring the wished noise either; the fewest
+                                ///< that give a 95 % interval of the median
+  bool warm_up = true;          ///< one uncounted round first
+  bool flush = true;  ///< slots that are not run are staged too; needless where one slot is larger than the caches
 };
 
 /// A baseline that takes this many times as long as the candidate is timed once: nobody needs its ratio to a percent.
@@ -45,7 +48,8 @@ struct TimedKernel {
   std::function<Result<KernelHandle>()> reload;
 };
 
-/// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round.
+/// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round. Where data sets
+/// take times of their own, the samples are those of their mean (data_effect.hpp).
 struct KernelSamples {
   std::string name;
   std::vector<double> us;

@@ -25,7 +25,8 @@ class TimingTest : public testing::Test {
     const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> {
       return ++checks_ != refuse_at_;
     };
-    for (auto& data : more_) data.inputs = data_.inputs;
+    for (auto& data : more_)
+      if (data.inputs.empty()) data.inputs = data_.inputs;
     std::vector<const oracle::DataSet*> sets{&data_};
     for (auto& data : more_) sets.push_back(&data);
     if (reloadable_) list[0].reload = [this]() -> Result<KernelHandle> { return ++reloads_, KernelHandle{0}; };
@@ -159,6 +160,50 @@ TEST_F(TimingTest, NoiseOutOfReachEndsTheRoundsOnceTheAnswerIsClear) {
   EXPECT_EQ(rounds(2200), options.max_rounds);  // near: every round counts
 }
 
+TEST_F(TimingTest, LessPrecisionIsEnoughWhereTheAnswerIsClear) {
+  MeasureOptions options;
+  options.target_noise = 0.02;
+  options.max_rounds = 40;
+  const auto rounds = [&](double baseline_us) {
+    bench_.kernels = {{nullptr, 2000, std::nullopt}, {nullptr, baseline_us, std::nullopt}};
+    bench_.kernels[0].drift_us = 25;  // half a range of 2.5 % after five rounds: not three times what is wished
+    return estimate(measure(options).kernels[0].us).samples;
+  };
+  EXPECT_EQ(rounds(5000), options.min_rounds);
+  EXPECT_GT(rounds(2200), options.min_rounds);
+  options.decided_noise = options.target_noise;
+  EXPECT_GT(rounds(5000), options.min_rounds);
+}
+
+TEST_F(TimingTest, RoundsEndWhenTheTimeLimitWouldNotBringTheWishedNoise) {
+  MeasureOptions options;
+  options.target_noise = 1e-4;
+  options.max_rounds = 40;
+  const auto rounds = [&](int round_ms) {
+    // Near each other, so that nothing is decided.
+    bench_.kernels = {{nullptr, 2000, std::nullopt}, {nullptr, 2000, std::nullopt}};
+    bench_.kernels[0].drift_us = 2;
+    bench_.kernels[0].body = [this, round_ms](FakeBuffers&) { clock_.advance(std::chrono::milliseconds(round_ms)); };
+    return estimate(measure(options).kernels[0].us).samples;
+  };
+  EXPECT_EQ(rounds(20), options.settle_rounds);
+  options.settle_rounds = options.max_rounds;
+  EXPECT_EQ(rounds(20), options.max_rounds);
+  EXPECT_LT(rounds(100), 22);  // 2 s
+}
+
+TEST_F(TimingTest, DataThatTakesLongerIsNoNoise) {
+  for (auto& data : more_) data.inputs = {ir::make_tensor(DType::f32, {4})};
+  data_.inputs[0].as<float>()[0] = 1;  // one of four
+  bench_.kernels = {{}};
+  bench_.kernels[0].us_on = [](const FakeBuffers& buffers) { return buffers[0].as<float>()[0] > 0 ? 3000.0 : 2000.0; };
+  MeasureOptions options;
+  options.max_rounds = 40;
+  const auto us = measure(options, 1).kernels[0].us;
+  EXPECT_EQ(us.size(), 8U);  // twice every data set
+  EXPECT_NEAR(estimate(us).median, std::pow(2000.0 * 2000 * 2000 * 3000, 0.25), 1e-6);
+}
+
 TEST_F(TimingTest, KernelsNeverShareASlot) {
   FakeBench one(ProblemLayout{{{"x", DType::f32, {4}, BufferRole::input}}, 1});
   one.kernels = {{nullptr, 1e4, std::nullopt}, {nullptr, 1e4, std::nullopt}};
@@ -206,6 +251,8 @@ TEST(MeasureOptions, EveryOptionIsPartOfTheKey) {
   add([](MeasureOptions& o) { ++o.call_limit; });
   add([](MeasureOptions& o) { o.baseline_share /= 2; });
   add([](MeasureOptions& o) { ++o.min_baseline_rounds; });
+  add([](MeasureOptions& o) { o.decided_noise *= 2; });
+  add([](MeasureOptions& o) { ++o.settle_rounds; });
   add([](MeasureOptions& o) { o.warm_up = !o.warm_up; });
   add([](MeasureOptions& o) { o.flush = !o.flush; });
 }

@@ -16,7 +16,7 @@ namespace kerf {
 /// One finished tier of judging a candidate.
 struct TierEvent {
   std::string candidate;
-  std::string tier;  ///< "parse", "compile", "static", "small shape", "all shapes", "coarse timing", "fine timing"
+  std::string tier;  ///< "parse", "compile", "static", "small shape", "all shapes", "timing"
   bool ok = true;
   double ms = 0;
   std::string detail;  ///< a few words: shapes and data sets checked, samples taken, or why it failed

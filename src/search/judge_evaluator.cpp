@@ -46,6 +46,13 @@ MeasureOptions search_pace(const MeasureOptions& full) {
   return quick;
 }
 
+MeasureOptions final_pace(const MeasureOptions& full) {
+  MeasureOptions all = full;
+  all.decided_noise = all.target_noise;
+  all.settle_rounds = all.max_rounds;  // what is presented is worth the whole time limit
+  return all;
+}
+
 MeasureOptions careful_pace(const MeasureOptions& full) {
   MeasureOptions careful = full;
   careful.time_limit = std::min<std::chrono::milliseconds>(full.time_limit, std::chrono::milliseconds(1000));
@@ -84,7 +91,7 @@ Result<Judge*> JudgeEvaluator::judge(Effort effort, Observer& observer) {
     const std::unique_lock alone(in_use_);  // waits for what is being compiled
     KERF_TRY_VOID(open(final, observer));
   }
-  judge_->set_measure(final                       ? options_.measure
+  judge_->set_measure(final                       ? final_pace(options_.measure)
                       : effort == Effort::careful ? careful_pace(options_.measure)
                                                   : search_pace(options_.measure));
   return judge_.get();

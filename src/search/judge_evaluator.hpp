@@ -44,6 +44,8 @@ Judge::References references_of(const Evaluation& evaluation);
 
 /// Shorter than `full`: enough to tell good from bad.
 MeasureOptions search_pace(const MeasureOptions& full);
+/// For what is presented: the whole time limit, where the wished noise takes it.
+MeasureOptions final_pace(const MeasureOptions& full);
 /// In between: for kernels whose first figures leave it open whether they are better.
 MeasureOptions careful_pace(const MeasureOptions& full);
 

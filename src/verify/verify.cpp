@@ -14,8 +14,9 @@ namespace kerf {
 Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, int slot, const oracle::DataSet& data,
                                            Poison poison, const std::vector<BufferSpec>& outputs,
                                            const VerifyOptions& options, double* us, int threads) {
-  KERF_TRY_VOID(bench.stage(slot, data, poison));
   const std::array<int, 1> slots{slot};
+  bench.expect(kernel, slots);
+  KERF_TRY_VOID(bench.stage(slot, data, poison));
   const CallManner manner{CallManner::Guest::none, threads};
   KERF_TRY(const RunOutcome outcome, threads > 0 ? bench.run_as(kernel, slot, manner, options.call_limit)
                                                  : bench.run(kernel, slots, options.call_limit));
@@ -61,6 +62,7 @@ Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
   std::vector<int> calls(static_cast<std::size_t>(repeats), slots[0]);
   calls.insert(calls.end(), slots.begin() + 1, slots.end());
   const auto at = [&](std::size_t i) -> const oracle::DataSet& { return *data[i % data.size()]; };
+  bench.expect(kernel, slots);
   for (std::size_t i = 0; i < slots.size(); ++i)
     KERF_TRY_VOID(bench.stage(slots[i], at(i), i % 2 == 0 ? Poison::b : Poison::a));
   KERF_TRY(const RunOutcome outcome, bench.run(kernel, calls, options.call_limit * static_cast<int>(calls.size())));
@@ -80,7 +82,8 @@ Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
 
 Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
                                       const std::vector<const oracle::DataSet*>& data, int slots,
-                                      const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
+                                      const std::vector<BufferSpec>& outputs, const VerifyOptions& options,
+                                      double* shortest_us) {
   // The first data set runs under both patterns; after that every call has the other pattern than the one before.
   Rng rng(options.seed);
   const std::vector<int> used = some_slots(slots, rng);
@@ -95,6 +98,7 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
     double us = 0;
     KERF_TRY(auto refusal, verify_call(bench, kernel, slot, *calls[i], poison, outputs, options, &us, threads));
     if (threads == 0 || call_us == 0) call_us = us;
+    if (shortest_us != nullptr) *shortest_us = i == 0 ? us : std::min(*shortest_us, us);
     if (!refusal) continue;
     if (auto* wrong = std::get_if<WrongResult>(&*refusal); wrong != nullptr && threads > 0)
       wrong->message += fmt::format(" (with {} OpenMP threads)", threads);

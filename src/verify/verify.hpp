@@ -27,9 +27,10 @@ Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, in
 /// Runs the kernel on every data set, the first one under both poison patterns, on `slots` in random order, every
 /// second call on average with another number of threads; then several times in one batch without anything between the
 /// calls, on slots with different data: a kernel that remembers earlier calls (in scratch, local memory, registers of
-/// the harness) and skips work shows there.
+/// the harness) and skips work shows there. `shortest_us`, when given, receives the time of the shortest single call.
 Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
                                       const std::vector<const oracle::DataSet*>& data, int slots,
-                                      const std::vector<BufferSpec>& outputs, const VerifyOptions& options);
+                                      const std::vector<BufferSpec>& outputs, const VerifyOptions& options,
+                                      double* shortest_us = nullptr);
 
 }  // namespace kerf

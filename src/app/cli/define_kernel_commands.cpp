@@ -5,7 +5,7 @@ namespace kerf::cli {
 namespace {
 
 constexpr const char* kEvalNotes =
-    R"(Tiers, cheapest first: parse, compile, static, small shape, all shapes, coarse timing, fine timing. A kernel stops at
+    R"(Tiers, cheapest first: parse, compile, static, small shape, all shapes, timing. A kernel stops at
 the first one it fails, with the evidence.
 
 Examples:
