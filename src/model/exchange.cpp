@@ -23,6 +23,7 @@ std::string to_json(const Exchange& exchange) {
                      {"reply", exchange.reply},
                      {"reasoning", exchange.reasoning},
                      {"outcome", exchange.outcome},
+                     {"result", exchange.result},
                      {"prompt_tokens", exchange.prompt_tokens},
                      {"reply_tokens", exchange.reply_tokens},
                      {"cost_usd", exchange.cost_usd},
@@ -41,6 +42,7 @@ Result<Exchange> exchange_from_json(std::string_view text) {
                                     {"reasoning", &exchange.reasoning},
                                     {"outcome", &exchange.outcome}})
       *into = json.at(key).get<std::string>();
+    exchange.result = json.value("result", "");
     exchange.turn = json.at("turn").get<int>();
     for (const Json& message : json.at("messages"))
       exchange.messages.push_back({message.at("role").get<std::string>(), message.at("content").get<std::string>()});

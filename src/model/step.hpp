@@ -46,7 +46,7 @@ struct Exchange {
     std::string role, content;
     bool operator==(const Message&) const = default;
   };
-  std::string role;  ///< what it was asked as: "policy"
+  std::string role;  ///< what it was asked as: "policy", or "evolve" for a new variant of the prompt
   std::string model;
   std::string prompt;             ///< id of the prompt
   int turn = 1;                   ///< of its conversation
@@ -56,6 +56,7 @@ struct Exchange {
   std::int64_t prompt_tokens = 0, reply_tokens = 0;
   double cost_usd = 0;
   double seconds = 0;
+  std::string result{};  ///< what was made of the reply, where that is not the step's kernel
 
   bool operator==(const Exchange&) const = default;
 };

@@ -16,15 +16,22 @@
 
 namespace kerf {
 
+/// Values of a kernel's tunables that were timed quickly.
+struct TimedValues {
+  Bindings tunables;
+  double time_us = 0;
+};
+
 /// A kernel that was tried before, as minds see it.
 struct KernelRecord {
   std::int64_t step = 0;  ///< its number in the run
   std::string name;
-  std::string source;     ///< the whole candidate file, or an answer that could not be read as one
-  std::string genome;     ///< "" when it did not come from the builtin mind
-  Bindings tunables;      ///< as evaluated
-  Evaluation evaluation;  ///< times and speedups, or the compiler output, or where and how it was wrong
-  std::vector<int> cell;  ///< level per behaviour dimension; empty when it was not measured
+  std::string source;                ///< the whole candidate file, or an answer that could not be read as one
+  std::string genome;                ///< "" when it did not come from the builtin mind
+  Bindings tunables;                 ///< as evaluated
+  Evaluation evaluation;             ///< times and speedups, or the compiler output, or where and how it was wrong
+  std::vector<int> cell;             ///< level per behaviour dimension; empty when it was not measured
+  std::vector<TimedValues> timed{};  ///< the fastest first; filled in for minds that take their time
 };
 
 /// Where the search would like the child to land, one step from its parent's cell.

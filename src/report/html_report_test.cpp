@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "report/fixture_run.hpp"
+#include "report/report_data.hpp"
 
 namespace kerf::report {
 namespace {
@@ -45,6 +46,21 @@ TEST_F(HtmlReport, KernelTextCannotLeaveItsPlace) {
   EXPECT_EQ(occurrences(page_, "</script>"), 2u) << "one for the data, one for the code";
   EXPECT_EQ(page_.find("<script>alert"), std::string::npos);
   EXPECT_EQ(page_.find("<img src=x"), std::string::npos);
+}
+
+TEST_F(HtmlReport, ModelsAndPromptsAreThereWhereSomeWereAsked) {
+  const auto without = nlohmann::json::parse(report_data(*run_, {}, 1 << 20));
+  EXPECT_TRUE(without["models"].empty());
+  EXPECT_TRUE(without["prompts"].empty());
+  RunView run = *run_;
+  run.steps[0].provenance = {"writer", "draft-0-pabc", {}, 100, 20, 0.5, 3};
+  const auto with = nlohmann::json::parse(report_data(run, {}, 1 << 20));
+  ASSERT_EQ(with["models"].size(), 1u);
+  EXPECT_EQ(with["models"][0]["model"], "writer");
+  EXPECT_EQ(with["models"][0]["tokens"], 120);
+  ASSERT_EQ(with["prompts"].size(), 1u);
+  EXPECT_EQ(with["prompts"][0]["variant"], "pabc");
+  EXPECT_EQ(with["prompts"][0]["answers"], 1);
 }
 
 TEST_F(HtmlReport, TheDataReadBackIsTheRun) {

@@ -1,9 +1,11 @@
 #include "report/report_data.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/line_diff.hpp"
+#include "run/prompts.hpp"
 #include "run/standing.hpp"
 
 namespace kerf::report {
@@ -157,6 +159,32 @@ void add_steps(Json& json, const RunView& run, std::size_t budget) {
     if (!run.step(member).parents.empty()) json["diffs"][std::to_string(member)] = diff_json(run, run.step(member));
 }
 
+void add_models(Json& json, const RunView& run) {
+  json["models"] = Json::array();
+  std::size_t of_models = 0;
+  for (const ModelTally& one : tally_models(run)) {
+    of_models += one.best;
+    json["models"].push_back({{"model", one.model},
+                              {"answers", one.answers},
+                              {"kernels", one.kernels},
+                              {"passed", one.passed},
+                              {"new_best", one.best},
+                              {"tokens", one.tokens},
+                              {"cost_usd", number(one.cost_usd)},
+                              {"seconds", number(one.seconds)}});
+  }
+  json["other_best"] = turning_points(run).size() - std::min(of_models, turning_points(run).size());
+  json["prompts"] = Json::array();
+  for (const PromptTally& one : tally_prompts(run.steps))
+    json["prompts"].push_back({{"variant", one.variant},
+                               {"first_step", one.first_step},
+                               {"last_step", one.last_step},
+                               {"answers", one.answers},
+                               {"passed", one.passed},
+                               {"mean_gain", number(std::exp(one.mean_gain))},
+                               {"best_gain", number(std::exp(one.best_gain))}});
+}
+
 }  // namespace
 
 std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs, std::size_t source_budget) {
@@ -187,6 +215,7 @@ std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs,
     json["funnel"].push_back({{"name", stage.name}, {"count", stage.count}, {"lost", stage.lost}});
   json["operations"] = tally_json(tally_operations(run));
   json["directions"] = tally_json(tally_directions(run));
+  add_models(json, run);
   json["costs"] = Json::array();
   for (const auto& cost : costs)
     json["costs"].push_back({{"shape", cost.shape}, {"bytes", number(cost.bytes)}, {"flops", number(cost.flops)}});

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "llm/budget.hpp"
 #include "llm/client.hpp"
+#include "propose/agents/prompt_population.hpp"
 
 namespace kerf {
 
@@ -21,6 +22,7 @@ struct MindConfig {
   llm::BudgetLimits budget;                      ///< of all models together, over all resumed parts of a run
   std::string command;                           ///< of the command mind: a shell command line
   double command_seconds = 600;                  ///< most time for one kernel
+  agents::PromptRule prompt_rule = agents::PromptRule::mean;  ///< how prompts of the llm mind evolve
 
   bool has(std::string_view name) const;
   bool operator==(const MindConfig&) const = default;

@@ -12,6 +12,7 @@
 #include "measure/peaks.hpp"
 #include "propose/agents/command_mind.hpp"
 #include "propose/agents/llm_mind.hpp"
+#include "propose/agents/prompt_evolution.hpp"
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
 #include "search/asking.hpp"
@@ -50,6 +51,12 @@ std::vector<std::string> facts_of(const Target& target, const DeviceFacts& devic
   return facts;
 }
 
+agents::PopulationOptions population_options(const MindConfig& config) {
+  agents::PopulationOptions options;
+  options.rule = config.prompt_rule;
+  return options;
+}
+
 llm::Secret key_of(const MindAccess& access, const std::string& model) {
   const auto own = access.keys.find(model);
   return own == access.keys.end() ? access.key : own->second;
@@ -73,6 +80,9 @@ Result<agents::AgentTask> describe_for_agents(const TaskText& task, TargetSessio
   KERF_TRY(described.example, naive_source(task.task, target));
   return described;
 }
+
+Minds::Minds(const MindConfig& config)
+    : budget_(config.budget), prompts_(agents::seed_sections(), population_options(config)) {}
 
 Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, const MindAccess& access,
                                                   agents::AgentTask task, Clock& clock, std::uint64_t seed) {
@@ -98,7 +108,7 @@ Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, cons
     if (recorder_) model = llm::make_recording_model(std::move(model), *recorder_);
     models.push_back({std::move(model), spec});
   }
-  return agents::make_llm_mind(std::move(task), std::move(models), budget_);
+  return agents::make_llm_mind(std::move(task), std::move(models), {budget_, prompts_, access.context});
 }
 
 Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindAccess& access, const TaskText& task,
@@ -106,7 +116,7 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
                                            TargetSession& session, const std::filesystem::path& peaks,
                                            std::uint64_t seed) {
   KERF_TRY_VOID(check_minds(config));
-  std::unique_ptr<Minds> made(new Minds(config.budget));
+  std::unique_ptr<Minds> made(new Minds(config));
   made->minds_.push_back(make_own_kernels(std::move(own)));
   for (const std::string& name : config.names) {
     std::unique_ptr<Proposer> mind;

@@ -12,9 +12,11 @@
 #include "memory/retrieve.hpp"
 #include "model/candidate.hpp"
 #include "propose/agents/agent_task.hpp"
+#include "propose/agents/context.hpp"
 #include "propose/proposer.hpp"
 #include "propose/synth/synthesiser.hpp"
 #include "run/mind_config.hpp"
+#include "run/prompts.hpp"
 #include "run/run_task.hpp"
 #include "run/target_session.hpp"
 
@@ -27,6 +29,7 @@ struct MindAccess {
   std::filesystem::path record_chats;              ///< conversations are appended to this file; empty: none
   std::filesystem::path replay_chats;              ///< models answer from this file alone; empty: none
   std::map<std::string, std::string> environment;  ///< of agent programs
+  agents::SelectContext context{};                 ///< what models are shown from memory; none without it
 };
 
 /// What the builtin mind works with.
@@ -46,15 +49,18 @@ class Minds {
   std::vector<Proposer*> proposers() const;
   /// What earlier processes of the run spent counts too: `kept` is what they kept of `spent_text`, or "".
   void add_spent(const std::vector<Step>& steps, const std::string& kept);
+  /// The variants of the prompt that came about in the run so far; to be called before the search begins.
+  Status restore(const RunStore& run) { return restore_prompts(run, prompts_); }
   /// All that models were paid, questions that came to nothing included, as it is kept with the run; "" for nothing.
   std::string spent_text() const;
 
  private:
-  explicit Minds(const llm::BudgetLimits& limits) : budget_(limits) {}
+  explicit Minds(const MindConfig& config);
   Result<std::unique_ptr<Proposer>> llm_mind(const MindConfig& config, const MindAccess& access, agents::AgentTask task,
                                              Clock& clock, std::uint64_t seed);
 
   llm::Budget budget_;
+  agents::PromptPopulation prompts_;
   std::unique_ptr<llm::HttpTransport> transport_;
   std::unique_ptr<llm::ChatRecorder> recorder_;
   std::unique_ptr<llm::ChatRecording> recording_;

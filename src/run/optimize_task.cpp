@@ -240,6 +240,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   auto references = first_references(earlier);
   KERF_TRY(const auto spent, store.get("model_spending"));
   machinery.minds->add_spent(earlier, spent.value_or(""));
+  KERF_TRY_VOID(machinery.minds->restore(store));
   SearchOptions search = request.config.search;
   if (search.at_once == 1 && !session.facts().runs_on_host) search.at_once = 4;
   const RunMark mark{request.resume ? "resumed" : "started",

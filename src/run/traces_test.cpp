@@ -31,7 +31,10 @@ TEST(Traces, EveryExchangeIsALineWithItsVerdictAndReward) {
   FakeRunStore store;
   ASSERT_TRUE(store.set("task", "rowsum"));
   ASSERT_TRUE(store.append(step(1, BuildFailed{"", "error"}, true)));
-  ASSERT_TRUE(store.append(step(2, measured(2), true)));
+  Step second = step(2, measured(2), true);
+  second.exchanges.insert(second.exchanges.begin(), second.exchanges.front());
+  second.exchanges.front().role = "evolve";
+  ASSERT_TRUE(store.append(second));
   ASSERT_TRUE(store.append(step(3, measured(4), false)));
   ASSERT_TRUE(store.append(step(4, measured(8), true)));
   std::vector<nlohmann::json> lines;
@@ -40,7 +43,9 @@ TEST(Traces, EveryExchangeIsALineWithItsVerdictAndReward) {
     lines.push_back(nlohmann::json::parse(line));
     return {};
   });
-  ASSERT_EQ(count.value(), 3);
+  ASSERT_EQ(count.value(), 4);
+  EXPECT_TRUE(lines[1]["reward"].is_null()) << "a prompt is not judged by one kernel";
+  lines.erase(lines.begin() + 1);
   EXPECT_EQ(lines[0]["task"], "rowsum");
   EXPECT_EQ(lines[0]["messages"][0]["content"], "write");
   EXPECT_EQ(lines[0]["verdict"]["message"], "error");

@@ -16,6 +16,7 @@ namespace {
 constexpr int kAttempts = 60;       // proposals that are none or known, before an operation's turn is over
 constexpr int kFailuresInARow = 3;  // after which a mind is no longer asked
 constexpr std::size_t kShownFailures = 3;
+constexpr std::size_t kShownTimings = 12;
 constexpr std::size_t kLongestAnswer = 4u << 20;  // bytes of a refused answer that are kept
 
 void refuse(Planned& planned, Gate gate, std::string message) {
@@ -76,6 +77,7 @@ Question Asking::to_question(const Operation& operation, const Choice& choice, R
   if (choice.parent) question.request.parent = state_.record(*choice.parent);
   for (const std::int64_t step : choice.inspirations) question.request.inspirations.push_back(state_.record(step));
   if (with_failures) {
+    if (choice.parent) question.request.parent->timed = state_.timed_values(*choice.parent, kShownTimings);
     question.asked.failures = state_.failures(choice.parent, kShownFailures);
     for (const std::int64_t step : question.asked.failures) question.request.failures.push_back(state_.record(step));
   }

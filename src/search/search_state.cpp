@@ -149,7 +149,21 @@ std::optional<std::int64_t> SearchState::step_with_source(const std::string& ide
 
 KernelRecord SearchState::record(std::int64_t number) const {
   const Step& step = this->step(number);
-  return {number, step.name, step.source, step.genome, step.tunables, step.evaluation, step.cell};
+  return {number, step.name, step.source, step.genome, step.tunables, step.evaluation, step.cell, {}};
+}
+
+std::vector<TimedValues> SearchState::timed_values(std::int64_t number, std::size_t count) const {
+  std::vector<TimedValues> all;
+  for (const Step& step : steps_) {
+    if (!is_trial(step) || step.parents.empty() || step.parents.front() != number) continue;
+    const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome);
+    const ShapeMeasurement* shape = measured == nullptr ? nullptr : main_shape(*measured);
+    if (shape != nullptr) all.push_back({step.tunables, shape->time.median});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const TimedValues& a, const TimedValues& b) { return a.time_us < b.time_us; });
+  if (all.size() > count) all.resize(count);
+  return all;
 }
 
 std::vector<std::int64_t> SearchState::failures(std::optional<std::int64_t> parent, std::size_t count) const {

@@ -67,6 +67,8 @@ class SearchState {
 
   const Candidate& candidate(std::int64_t step) const { return candidates_.at(static_cast<std::size_t>(step - 1)); }
   KernelRecord record(std::int64_t step) const;  ///< as minds see it
+  /// What the tuner timed of the step's kernel, the fastest first; at most `count`.
+  std::vector<TimedValues> timed_values(std::int64_t step, std::size_t count) const;
   /// Refused kernels, newest first, the children of `parent` before others; at most `count`.
   std::vector<std::int64_t> failures(std::optional<std::int64_t> parent, std::size_t count) const;
 

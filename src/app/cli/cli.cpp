@@ -116,6 +116,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   }
   if (app.got_subcommand("report")) return report(options.report, environment, console);
   if (app.got_subcommand("export")) return export_run(options.exported, environment, console);
+  if (app.got_subcommand("prompts")) return prompts(options.prompts, environment, console);
   if (app.got_subcommand("traces")) return traces(options.traces, environment, console);
   if (app.got_subcommand("memory")) return memory_command(options.memory, environment, console);
   if (app.got_subcommand("campaign")) return campaign(options.campaign, environment, console);

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "store/find_run.hpp"
+#include "store/run_store.hpp"
 
 namespace kerf::cli {
 
@@ -13,7 +16,11 @@ Status explain(const ExplainOptions& options, const Environment&, Console& conso
     return {};
   }
   KERF_TRY(const auto number, find_step(run, options.step));
-  console.out << step_text(run, number, options.diff, style) << std::flush;
+  KERF_TRY(const auto store, open_run_store(folder, RunStore::Access::read));
+  KERF_TRY(const std::vector<Exchange> exchanges, store->exchanges(number));
+  if (options.chat && exchanges.empty())
+    return fail(Errc::invalid_input, fmt::format("step {} came about without a conversation", number));
+  console.out << step_text(run, number, options.diff, style) << chat_text(exchanges, options.chat, style) << std::flush;
   return {};
 }
 

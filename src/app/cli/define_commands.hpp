@@ -33,6 +33,7 @@ struct Options {
   ProveOptions proved;
   SynthOptions synth;
   TracesOptions traces;
+  PromptsOptions prompts;
   TuneCommand tune;
   MemoryOptions memory;
   CampaignOptions campaign;

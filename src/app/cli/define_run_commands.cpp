@@ -31,6 +31,8 @@ void define_minds(CLI::App* command, MindOptions& options) {
       ->check(CLI::Range(1, 2000000000).description(""));
   add_value(command, "--max-cost", options.max_cost, "USD", "Most money; needs prices (--models)")
       ->check(CLI::Range(1e-6, 1e9).description(""));
+  add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
+            "How the models' prompts evolve: mean (default), published (for comparison), frozen (not at all)");
   add_value(command, "--agent-command", options.agent_command, "COMMAND",
             "With --mind command: a program that writes a kernel into the folder it is started in");
   add_value(command, "--agent-time", options.agent_seconds, "SECONDS", "Its time for one kernel (default: 600)")
@@ -101,6 +103,7 @@ void define_runs(CLI::App& app, Options& options) {
   add_file(explain, "RUN", options.explain.run, kRunHelp);
   explain->add_option("STEP", options.explain.step, kStepHelp)->type_name("");
   explain->add_flag("--diff", options.explain.diff, "With the differences between each kernel and its parent");
+  explain->add_flag("--chat", options.explain.chat, "With what language models were shown for the step, and answered");
   auto* page = app.add_subcommand("report", "Write a run as one HTML page: charts, archive, lineage, sources");
   page->footer("Example:\n  kerf report rmsnorm-cpu --out report.html");
   add_file(page, "RUN", options.report.run, kRunHelp);
@@ -157,6 +160,18 @@ void define_prove(CLI::App& app, ProveOptions& options) {
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
 }
 
+void define_prompts(CLI::App& app, PromptsOptions& options) {
+  auto* command = app.add_subcommand("prompts", "The prompts of a run, how they evolved and what came of each");
+  command->footer(
+      "Examples:\n  kerf prompts list rmsnorm-cpu\n  kerf prompts show rmsnorm-cpu p1a2b3c4\n"
+      "  kerf prompts diff rmsnorm-cpu p1a2b3c4         with the one it was edited from\n"
+      "  kerf prompts diff rmsnorm-cpu seed p1a2b3c4");
+  add_file(command, "ACTION", options.action, "list, show or diff");
+  add_file(command, "RUN", options.run, kRunHelp);
+  command->add_option("PROMPT", options.first, "A prompt's id, the beginning of it, or 'seed'")->type_name("");
+  command->add_option("OTHER", options.second, "With diff: the one to compare with")->type_name("");
+}
+
 void define_traces(CLI::App& app, TracesOptions& options) {
   auto* command = app.add_subcommand("traces", "Conversations of a run with language models, for training");
   command->footer("Example:\n  kerf traces export rmsnorm-cpu --out traces.jsonl");
@@ -173,6 +188,7 @@ void define_run_commands(CLI::App& app, Options& options) {
   define_runs(app, options);
   define_prove(app, options.proved);
   define_traces(app, options.traces);
+  define_prompts(app, options.prompts);
 }
 
 void define_commands(CLI::App& app, Options& options) {

@@ -22,6 +22,7 @@ struct MindOptions {
   std::optional<double> max_cost;      ///< USD
   std::optional<std::int64_t> max_tokens, context_tokens;
   std::string agent_command;
+  std::string prompt_rule;  ///< "": mean, or that of the run
   std::optional<double> agent_seconds;
   std::string record_chats, replay_chats;  ///< files
 };

@@ -33,6 +33,7 @@ struct ExplainOptions {
   std::string run;
   std::string step;   ///< "": the search as a whole
   bool diff = false;  ///< with the differences between parent and child
+  bool chat = false;  ///< with what models were shown and answered
 };
 Status explain(const ExplainOptions& options, const Environment& environment, Console& console);
 
@@ -75,6 +76,12 @@ struct TracesOptions {
   std::string run;
   std::string out;  ///< "": stdout
 };
+struct PromptsOptions {
+  std::string action, run;    ///< "list", "show" or "diff"
+  std::string first, second;  ///< ids; "" for none
+};
+Status prompts(const PromptsOptions& options, const Environment& environment, Console& console);
+
 Status traces(const TracesOptions& options, const Environment& environment, Console& console);
 
 }  // namespace kerf::cli

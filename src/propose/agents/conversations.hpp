@@ -21,6 +21,8 @@ struct Conversation {
   std::string unreadable;              ///< why it became none; "" when it did
   std::optional<std::int64_t> parent;  ///< step that was to be made faster
   int turns = 1;
+  std::string variant{};               ///< id of the prompt's variant that it began with
+  std::vector<std::string> context{};  ///< ids of what was shown from memory
 };
 
 /// Not thread-safe.

@@ -5,20 +5,28 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <map>
+#include <deque>
 #include <mutex>
+#include <utility>
 
+#include "base/one_line.hpp"
 #include "base/rng.hpp"
 #include "llm/model_bandit.hpp"
 #include "propose/agents/conversations.hpp"
+#include "propose/agents/feedback.hpp"
+#include "propose/agents/gains.hpp"
 #include "propose/agents/prompt.hpp"
+#include "propose/agents/prompt_evolution.hpp"
 #include "propose/agents/reply.hpp"
 
 namespace kerf::agents {
 namespace {
 
 constexpr const char* kName = "llm";
-constexpr int kMostRepeats = 20;  // known kernels in a row, after which the models have no more to say
+constexpr int kMostRepeats = 20;            // known kernels in a row, after which the models have no more to say
+constexpr std::size_t kRecentResults = 12;  // shown to the one who edits prompts
+constexpr std::size_t kLongestLine = 200;   // bytes of one of them
+constexpr std::int64_t kEvolveTokens = 2048;
 
 /// The model answered, and what it said is no kernel: a step like any other, with the reason.
 bool is_an_answer(llm::FailureKind kind) {
@@ -26,10 +34,14 @@ bool is_an_answer(llm::FailureKind kind) {
   return kind == malformed || kind == empty || kind == truncated || kind == too_large || kind == refused;
 }
 
-std::optional<double> log_speedup(const Step& step) {
-  const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome);
-  if (measured == nullptr || !(measured->speedup.ratio > 0)) return std::nullopt;
-  return std::log(compared_speedup(*measured).ratio);
+/// One line on what became of an answer, for the one who edits prompts.
+std::string result_line(const Step& step, double gain) {
+  const Outcome& outcome = step.evaluation.outcome;
+  if (std::holds_alternative<Measurement>(outcome))
+    return fmt::format("passed, {}, gain {:.0f} %", headline(step.evaluation), 100 * (std::exp(gain) - 1));
+  const std::string message = outcome_message(outcome);
+  return fmt::format("{} ({}): {}", outcome_name(outcome), outcome_gate(outcome),
+                     one_line(message.substr(0, std::min<std::size_t>(message.find('\n'), kLongestLine))));
 }
 
 /// A question with everything that is needed to make something of its answer.
@@ -41,12 +53,14 @@ struct Asked {
   std::vector<std::int64_t> parents;
   std::string change;
   int turns = 1;
+  std::string variant;               ///< of the prompt
+  std::vector<std::string> context;  ///< ids of what is shown from memory
 };
 
 class LlmMind final : public Proposer {
  public:
-  LlmMind(AgentTask task, std::vector<EnsembleModel> models, const llm::Budget& budget)
-      : task_(std::move(task)), models_(std::move(models)), budget_(budget) {
+  LlmMind(AgentTask task, std::vector<EnsembleModel> models, const LlmTools& tools)
+      : task_(std::move(task)), models_(std::move(models)), tools_(tools) {
     for (const EnsembleModel& one : models_) {
       names_.push_back(one.model->name());
       at_once_ += one.spec.rate.at_once;
@@ -60,9 +74,9 @@ class LlmMind final : public Proposer {
   void cancel() override { cancelled_ = true; }
 
   Spending spending() const override {
-    const llm::Usage spent = budget_.spent();
-    const llm::BudgetLimits& limits = budget_.limits();
-    Spending now{spent.tokens(), limits.tokens, spent.cost_usd, limits.cost_usd, budget_.used_up()};
+    const llm::Usage spent = tools_.budget.spent();
+    const llm::BudgetLimits& limits = tools_.budget.limits();
+    Spending now{spent.tokens(), limits.tokens, spent.cost_usd, limits.cost_usd, tools_.budget.used_up()};
     const std::lock_guard lock(mutex_);
     if (!now.used_up && repeats_ >= kMostRepeats)
       now.used_up = fmt::format("the models repeat themselves: {} known kernels in a row", repeats_);
@@ -71,28 +85,29 @@ class LlmMind final : public Proposer {
 
   void observe(const Step& step) override {
     const std::lock_guard lock(mutex_);
-    const auto figure = log_speedup(step);
-    if (figure) speedups_[step.number] = *figure;
-    if (step.proposer != kName || (step.stage != Stage::start && step.stage != Stage::search)) return;
+    const auto gain = gains_.observe(step);
+    if (step.proposer != kName || !gain) return;
     repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
-    double gain = 0;
-    const auto parent = step.parents.empty() ? speedups_.end() : speedups_.find(step.parents.front());
-    if (figure) gain = std::max(0.0, *figure - (parent == speedups_.end() ? 0.0 : parent->second));
-    bandit_.observe(step.provenance.model, gain, priced_ ? step.provenance.cost_usd : step.provenance.seconds);
+    bandit_.observe(step.provenance.model, *gain, priced_ ? step.provenance.cost_usd : step.provenance.seconds);
+    tools_.prompts.observe(prompt_variant(step.provenance.prompt), prompt_stage(step.provenance.prompt), *gain);
+    recent_.push_back(result_line(step, *gain));
+    if (recent_.size() > kRecentResults) recent_.pop_front();
   }
 
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    std::vector<Exchange> before = evolve(request);
     KERF_TRY(const Asked asked, question(request));
     const EnsembleModel& chosen = models_[asked.model];
     const llm::ChatRequest chat{asked.prompt.messages, reply_tokens(chosen.spec)};
     const llm::ChatOutcome outcome = chosen.model->ask(chat, cancelled_);
     if (const auto* failed = std::get_if<llm::ChatFailure>(&outcome);
         failed != nullptr && !is_an_answer(failed->kind)) {
+      keep_unclaimed(std::move(before));
       const bool ended = failed->kind == llm::FailureKind::budget || failed->kind == llm::FailureKind::cancelled;
       if (ended) return std::optional<Proposal>{};
       return fail(Errc::unavailable, failed->message);
     }
-    return std::optional(answered(asked, outcome));
+    return std::optional(answered(asked, outcome, std::move(before)));
   }
 
  private:
@@ -100,7 +115,47 @@ class LlmMind final : public Proposer {
   static std::int64_t reply_tokens(const llm::ModelSpec& spec) {
     return std::min(spec.max_reply_tokens, spec.context_tokens / 2);
   }
-  static PromptRoom room_of(const llm::ModelSpec& spec) { return {spec.context_tokens - reply_tokens(spec) - 64}; }
+  static std::int64_t prompt_room(const llm::ModelSpec& spec) { return spec.context_tokens - reply_tokens(spec) - 64; }
+
+  /// Asks for a new variant of the prompt when one is due. What was said is handed back, also where nothing came of it;
+  /// with what questions without a proposal left behind.
+  std::vector<Exchange> evolve(const ProposalRequest& request) {
+    std::vector<Exchange> said;
+    Asked asked;
+    PromptVariant parent;
+    std::vector<std::string> recent;
+    {
+      const std::lock_guard lock(mutex_);
+      said = std::exchange(unclaimed_, {});
+      if (!tools_.prompts.wants_child()) return said;
+      Rng rng = Rng(request.seed).fork("evolve");
+      parent = tools_.prompts.parent_for_child(rng);
+      asked.model = bandit_.choose(names_, rng);
+      recent.assign(recent_.begin(), recent_.end());
+    }
+    const EnsembleModel& chosen = models_[asked.model];
+    auto prompt = evolve_prompt(parent, recent, {prompt_room(chosen.spec), nullptr, {}});
+    if (!prompt) return said;
+    asked.prompt = *std::move(prompt);
+    const llm::ChatOutcome outcome =
+        chosen.model->ask({asked.prompt.messages, std::min(reply_tokens(chosen.spec), kEvolveTokens)}, cancelled_);
+    Exchange exchange = exchange_of(asked, outcome);
+    exchange.role = "evolve";
+    if (const auto* reply = std::get_if<llm::ChatReply>(&outcome)) {
+      auto sections = evolved_sections(reply->text, parent);
+      const std::string text = sections ? sections_text(*sections) : "";
+      const std::lock_guard lock(mutex_);
+      if (sections && tools_.prompts.add(parent.id, *std::move(sections))) exchange.result = text;
+    }
+    if (exchange.prompt_tokens + exchange.reply_tokens > 0) said.push_back(std::move(exchange));
+    return said;
+  }
+
+  /// What was said before a question that came to nothing goes with the next proposal.
+  void keep_unclaimed(std::vector<Exchange> said) {
+    const std::lock_guard lock(mutex_);
+    for (Exchange& one : said) unclaimed_.push_back(std::move(one));
+  }
 
   std::size_t index_of(const std::string& model) const {
     return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), model) - names_.begin());
@@ -109,14 +164,23 @@ class LlmMind final : public Proposer {
   Result<Asked> question(const ProposalRequest& request) {
     Asked asked;
     std::optional<std::pair<Conversation, std::size_t>> resumed;
+    PromptVariant variant;
     {
       const std::lock_guard lock(mutex_);
       resumed = conversations_.resume(request.failures);
       Rng rng = Rng(request.seed).fork("model");
       asked.model = resumed ? index_of(resumed->first.model) : bandit_.choose(names_, rng);
+      variant = resumed ? tools_.prompts.find(resumed->first.variant) != nullptr
+                              ? *tools_.prompts.find(resumed->first.variant)
+                              : tools_.prompts.seed()
+                        : tools_.prompts.choose(rng);
     }
-    const PromptRoom room = room_of(models_[asked.model].spec);
+    asked.variant = variant.id;
+    PromptOptions room{prompt_room(models_[asked.model].spec), &variant, {}};
+    if (!resumed && tools_.context) room.context = tools_.context(request);
+    for (const ContextItem& item : room.context) asked.context.push_back(item.id);
     if (resumed) {
+      asked.context = resumed->first.context;
       const auto& [conversation, at] = *resumed;
       const KernelRecord& failure = request.failures[at];
       KERF_TRY(asked.prompt, repair_prompt(task_, conversation.messages, failure, conversation.unreadable, room));
@@ -139,7 +203,7 @@ class LlmMind final : public Proposer {
     return asked;
   }
 
-  Proposal answered(const Asked& asked, const llm::ChatOutcome& outcome) {
+  Proposal answered(const Asked& asked, const llm::ChatOutcome& outcome, std::vector<Exchange> before) {
     Proposal proposal;
     proposal.name = fmt::format("{} {}", names_[asked.model], asked.change);
     proposal.change = fmt::format("{} by {}", asked.change, names_[asked.model]);
@@ -153,13 +217,19 @@ class LlmMind final : public Proposer {
       proposal.source = exchange.reply;
       proposal.unreadable = std::get<llm::ChatFailure>(outcome).message;
     }
-    proposal.provenance = {names_[asked.model], asked.prompt.id, {}, exchange.prompt_tokens, exchange.reply_tokens,
-                           exchange.cost_usd,   exchange.seconds};
-    Conversation conversation{names_[asked.model], asked.prompt.messages, proposal.source,
-                              proposal.unreadable, asked.parent,          asked.turns};
+    proposal.provenance = {names_[asked.model], asked.prompt.id, asked.context, 0, 0, 0, 0};
+    Conversation conversation{names_[asked.model], asked.prompt.messages, proposal.source, proposal.unreadable,
+                              asked.parent,        asked.turns,           asked.variant,   asked.context};
     // A model that is shown an empty answer of its own goes on with nothing.
     conversation.messages.push_back({"assistant", exchange.reply.empty() ? "(no answer)" : exchange.reply});
+    proposal.exchanges = std::move(before);
     proposal.exchanges.push_back(std::move(exchange));
+    for (const Exchange& one : proposal.exchanges) {
+      proposal.provenance.prompt_tokens += one.prompt_tokens;
+      proposal.provenance.reply_tokens += one.reply_tokens;
+      proposal.provenance.cost_usd += one.cost_usd;
+      proposal.provenance.seconds += one.seconds;
+    }
     const std::lock_guard lock(mutex_);
     conversations_.keep(std::move(conversation));
     return proposal;
@@ -191,7 +261,7 @@ class LlmMind final : public Proposer {
 
   const AgentTask task_;
   const std::vector<EnsembleModel> models_;
-  const llm::Budget& budget_;
+  const LlmTools tools_;
   std::vector<std::string> names_;
   int at_once_ = 0;
   bool priced_ = false;
@@ -199,14 +269,16 @@ class LlmMind final : public Proposer {
   mutable std::mutex mutex_;
   Conversations conversations_;  // guarded by mutex_, as all below
   llm::ModelBandit bandit_;
-  std::map<std::int64_t, double> speedups_;  // logarithms, by step
-  int repeats_ = 0;                          // known kernels in a row
+  Gains gains_;
+  std::deque<std::string> recent_;   // what became of the latest answers
+  std::vector<Exchange> unclaimed_;  // said, and not part of a proposal yet
+  int repeats_ = 0;                  // known kernels in a row
 };
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_llm_mind(AgentTask task, std::vector<EnsembleModel> models, const llm::Budget& budget) {
-  return std::make_unique<LlmMind>(std::move(task), std::move(models), budget);
+std::unique_ptr<Proposer> make_llm_mind(AgentTask task, std::vector<EnsembleModel> models, const LlmTools& tools) {
+  return std::make_unique<LlmMind>(std::move(task), std::move(models), tools);
 }
 
 }  // namespace kerf::agents

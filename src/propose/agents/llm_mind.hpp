@@ -9,6 +9,8 @@
 #include "llm/chat.hpp"
 #include "llm/client.hpp"
 #include "propose/agents/agent_task.hpp"
+#include "propose/agents/context.hpp"
+#include "propose/agents/prompt_population.hpp"
 #include "propose/proposer.hpp"
 
 namespace kerf::agents {
@@ -18,9 +20,17 @@ struct EnsembleModel {
   llm::ModelSpec spec;
 };
 
+/// What the mind borrows for its life.
+struct LlmTools {
+  const llm::Budget& budget;   ///< says when it has nothing left to spend
+  PromptPopulation& prompts;   ///< used by the mind alone while it lives
+  SelectContext context = {};  ///< what is shown from memory; none without it
+};
+
 /// Operations: start and draft (no parent), refine. A kernel of its own that was refused is mended first, in the
 /// conversation that it came from. With several models each question goes to the one with the most improvement per
-/// cost. Borrows the budget, which says when the mind has nothing left to spend.
-std::unique_ptr<Proposer> make_llm_mind(AgentTask task, std::vector<EnsembleModel> models, const llm::Budget& budget);
+/// cost. Every few answers a model is asked for a new variant of the prompt's sections; that exchange is kept with the
+/// next proposal.
+std::unique_ptr<Proposer> make_llm_mind(AgentTask task, std::vector<EnsembleModel> models, const LlmTools& tools);
 
 }  // namespace kerf::agents

@@ -11,6 +11,7 @@
 #include "base/template.hpp"
 #include "base/text.hpp"
 #include "propose/agents/feedback.hpp"
+#include "propose/agents/profile.hpp"
 
 namespace kerf::agents {
 
@@ -49,8 +50,8 @@ std::string shortened(const std::string& text, std::size_t bytes) {
 
 Values base_values(const AgentTask& task) {
   Values values;
-  for (const char* name :
-       {"approach", "example", "inspirations", "failures", "direction", "source", "parent", "evaluation"})
+  for (const char* name : {"approach", "example", "inspirations", "failures", "direction", "source", "parent",
+                           "evaluation", "timed", "context"})
     values[name] = "";
   values["target"] = task.target;
   values["fence"] = task.fence;
@@ -80,22 +81,50 @@ std::string failures_text(const ProposalRequest& request) {
   return text;
 }
 
-/// Everything filled in, with the named sections cut so that all fits into the room.
+std::string timed_text(const KernelRecord& kernel) {
+  std::string text;
+  for (const TimedValues& one : kernel.timed) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : one.tunables) values.push_back(fmt::format("{}={}", name, value));
+    text += fmt::format("- {}: {:.4g} us\n", join(values, ", "), one.time_us);
+  }
+  return text;
+}
+
+/// Items from elsewhere, each between marks that its own text cannot close.
+std::string context_text(const std::vector<ContextItem>& items) {
+  std::string text;
+  for (const ContextItem& item : items) {
+    std::string body(trim(item.text));
+    for (std::size_t at = 0; (at = body.find("</", at)) != std::string::npos; at += 3) body.insert(at + 1, " ");
+    text += fmt::format("<{} id=\"{}\">\n{}\n{}\n</{}>\n\n", item.kind, item.id, item.title, body, item.kind);
+  }
+  return text;
+}
+
+/// Everything filled in, with the named sections cut so that all fits.
 Result<Prompt> compose(const std::string& stage, Values values, const std::vector<std::string>& cuttable,
-                       const PromptRoom& room) {
-  KERF_TRY(const std::string system, expand_prompt("system.md", values));
+                       const PromptOptions& options, bool with_system = true) {
+  const PromptSections sections = options.variant != nullptr ? options.variant->sections : PromptSections{};
+  std::string system;
+  if (with_system) {
+    KERF_TRY(system, expand_prompt("system.md", values, sections));
+  }
   Values frame = values;
   for (const std::string& name : cuttable) frame[name] = "";
-  KERF_TRY(const std::string fixed, expand_prompt(stage + ".md", frame));
-  const std::size_t all = static_cast<std::size_t>(std::max<std::int64_t>(room.tokens, 0)) * kBytesPerToken;
+  KERF_TRY(const std::string fixed, expand_prompt(stage + ".md", frame, sections));
+  const std::size_t all = static_cast<std::size_t>(std::max<std::int64_t>(options.tokens, 0)) * kBytesPerToken;
   const std::size_t taken = system.size() + fixed.size() + 400;  // headings of sections, and the messages' frames
-  std::vector<Section> sections;
-  for (const std::string& name : cuttable) sections.push_back({name, values[name]});
-  fit_sections(sections, all > taken ? all - taken : 0);
-  for (Section& section : sections) values[section.name] = std::move(section.text);
-  KERF_TRY(std::string question, expand_prompt(stage + ".md", values));
-  return Prompt{fmt::format("{}-{}", stage, prompt_version().substr(0, 8)),
-                {{"system", system}, {"user", std::move(question)}}};
+  std::vector<Section> parts;
+  for (const std::string& name : cuttable) parts.push_back({name, values[name]});
+  fit_sections(parts, all > taken ? all - taken : 0);
+  for (Section& part : parts) values[part.name] = std::move(part.text);
+  KERF_TRY(std::string question, expand_prompt(stage + ".md", values, sections));
+  Prompt prompt{fmt::format("{}-{}", stage, prompt_version().substr(0, 8)), {}};
+  if (options.variant != nullptr) prompt.id += "-" + options.variant->id;
+  if (with_system) prompt.messages.push_back({"system", std::move(system)});
+  prompt.messages.push_back({"user", std::move(question)});
+  return prompt;
 }
 
 std::string approach_for(std::size_t number) {
@@ -138,15 +167,30 @@ std::string prompt_version() {
   return sha256_hex(all);
 }
 
-Result<std::string> expand_prompt(const std::string& file, Values values) {
+Result<std::string> expand_prompt(const std::string& file, Values values, const PromptSections& sections) {
   templates::Environment environment;
+  // Sections are text of a model: they are put in as values, so that nothing in them is taken for a template.
+  for (const std::string_view name : kPromptSections) {
+    const auto own = sections.find(name);
+    if (own != sections.end()) values[fmt::format("section_{}", name)] = own->second;
+  }
   environment.lookup = templates::lookup_in(std::move(values));
-  environment.files = [](std::string_view name) { return template_text(name); };
+  environment.files = [&sections](std::string_view name) -> Result<std::string> {
+    for (const std::string_view section : kPromptSections)
+      if (sections.contains(section) && name == fmt::format("sections/{}.md", section))
+        return fmt::format("$section_{}\n", section);
+    return template_text(name);
+  };
   KERF_TRY(const std::string text, template_text(file));
   return templates::expand("prompts/" + file, text, environment);
 }
 
-Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room) {
+Result<Prompt> single_prompt(const std::string& stage, Values values, const std::vector<std::string>& cuttable,
+                             const PromptOptions& options) {
+  return compose(stage, std::move(values), cuttable, options, false);
+}
+
+Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& request, const PromptOptions& options) {
   Values values = base_values(task);
   values["example"] = std::string(trim(task.example));
   values["inspirations"] = inspirations_text(request, task);
@@ -154,36 +198,41 @@ Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& reques
   // The first attempt is free; later ones are pushed apart.
   if (request.start_number > 0 || request.operation != kStartOperation)
     values["approach"] = approach_for(request.operation == kStartOperation ? request.start_number - 1 : request.seed);
-  return compose("draft", std::move(values), {"task", "example", "inspirations", "failures"}, room);
+  values["context"] = context_text(options.context);
+  return compose("draft", std::move(values), {"task", "example", "inspirations", "failures", "context"}, options);
 }
 
-Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room) {
+Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& request, const PromptOptions& options) {
   KERF_CHECK(request.parent.has_value(), "refining needs a parent");
   Values values = base_values(task);
   values["parent"] = std::string(trim(request.parent->source));
   values["evaluation"] = describe(request.parent->evaluation);
+  if (const auto profile = profile_of(*request.parent, task.host_entry)) values["evaluation"] += profile->words + ".\n";
+  values["timed"] = timed_text(*request.parent);
+  values["context"] = context_text(options.context);
   values["direction"] = request.direction ? describe(*request.direction) : "";
   values["inspirations"] = inspirations_text(request, task);
   values["failures"] = failures_text(request);
   values["may_edit"] = "1";
-  return compose("refine", std::move(values), {"task", "parent", "evaluation", "inspirations", "failures"}, room);
+  return compose("refine", std::move(values),
+                 {"task", "parent", "evaluation", "timed", "inspirations", "failures", "context"}, options);
 }
 
 Result<Prompt> repair_prompt(const AgentTask& task, const std::vector<llm::Message>& conversation,
-                             const KernelRecord& failure, const std::string& unreadable, const PromptRoom& room) {
+                             const KernelRecord& failure, const std::string& unreadable, const PromptOptions& options) {
   Values values = base_values(task);
   values["evaluation"] = unreadable.empty() ? describe(failure.evaluation) : unreadable + "\n";
   values["may_edit"] = unreadable.empty() ? "1" : "0";
   std::vector<llm::Message> kept = conversation;
   // The first two messages say what it is about; those right after them are the oldest turn.
-  while (kept.size() > 4 && llm::estimated_tokens(kept) > room.tokens * 2 / 3)
+  while (kept.size() > 4 && llm::estimated_tokens(kept) > options.tokens * 2 / 3)
     kept.erase(kept.begin() + 2, kept.begin() + 4);
   // An answer that was an edit does not show the file that was judged.
   if (unreadable.empty() && kept.back().content.find(std::string(trim(failure.source))) == std::string::npos)
     values["source"] = std::string(trim(failure.source));
-  const std::int64_t left = room.tokens - llm::estimated_tokens(kept);
-  KERF_TRY(Prompt prompt, compose("repair", std::move(values), {"evaluation", "source"},
-                                  {std::max<std::int64_t>(left, room.tokens / 4)}));
+  const std::int64_t left = options.tokens - llm::estimated_tokens(kept);
+  PromptOptions rest{std::max<std::int64_t>(left, options.tokens / 4), options.variant, {}};
+  KERF_TRY(Prompt prompt, compose("repair", std::move(values), {"evaluation", "source"}, rest));
   kept.push_back(std::move(prompt.messages.back()));
   prompt.messages = std::move(kept);
   return prompt;

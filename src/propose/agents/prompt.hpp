@@ -9,6 +9,8 @@
 #include "base/result.hpp"
 #include "llm/chat.hpp"
 #include "propose/agents/agent_task.hpp"
+#include "propose/agents/context.hpp"
+#include "propose/agents/prompt_population.hpp"
 #include "propose/proposer.hpp"
 
 namespace kerf::agents {
@@ -24,28 +26,36 @@ void fit_sections(std::vector<Section>& sections, std::size_t bytes);
 
 /// A question ready to be asked.
 struct Prompt {
-  std::string id;  ///< stage and version of the templates: "refine-1a2b3c4d"
+  std::string id;  ///< stage, version of the templates, variant of the sections: "refine-1a2b3c4d-p5e6f7a8"
   std::vector<llm::Message> messages;
 };
 
-/// How much of the model's context the messages may take.
-struct PromptRoom {
-  std::int64_t tokens = 24576;
+/// What a question is made with, beyond what the search says.
+struct PromptOptions {
+  std::int64_t tokens = 24576;             ///< of the model's context that the messages may take
+  const PromptVariant* variant = nullptr;  ///< its sections are used; null: those of prompts/sections
+  std::vector<ContextItem> context{};      ///< what is known from elsewhere
 };
 
 /// No feasible kernel yet, or a fresh start: no parent.
-Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room);
+Result<Prompt> draft_prompt(const AgentTask& task, const ProposalRequest& request, const PromptOptions& options);
 /// The parent made faster.
-Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& request, const PromptRoom& room);
+Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& request, const PromptOptions& options);
 /// The conversation goes on after its last answer was refused. Older turns are left out when there is too little room;
 /// `unreadable`: why no kernel was found in that answer, "" when one was.
 Result<Prompt> repair_prompt(const AgentTask& task, const std::vector<llm::Message>& conversation,
-                             const KernelRecord& failure, const std::string& unreadable, const PromptRoom& room);
+                             const KernelRecord& failure, const std::string& unreadable, const PromptOptions& options);
 
 /// SHA-256 over all templates.
 std::string prompt_version();
 
-/// Expands a file of prompts/ by itself, for agent programs; `values` as in the templates.
-Result<std::string> expand_prompt(const std::string& file, std::map<std::string, std::string, std::less<>> values);
+/// Expands a file of prompts/ by itself, for agent programs; `values` as in the templates. `sections` take the place of
+/// the files of that name in prompts/sections.
+Result<std::string> expand_prompt(const std::string& file, std::map<std::string, std::string, std::less<>> values,
+                                  const PromptSections& sections = {});
+
+/// A question of one message from prompts/<stage>.md; the values named by `cuttable` are cut to fit.
+Result<Prompt> single_prompt(const std::string& stage, std::map<std::string, std::string, std::less<>> values,
+                             const std::vector<std::string>& cuttable, const PromptOptions& options);
 
 }  // namespace kerf::agents

@@ -72,6 +72,34 @@ TEST(Prompt, DraftsAfterTheFirstArePushedApart) {
   EXPECT_NE(b, c);
 }
 
+TEST(Prompt, RefiningSaysWhatBoundsTheKernelAndWhichValuesWereTimed) {
+  ProposalRequest request;
+  request.parent = measured();
+  request.parent->timed = {{{{"BLOCK", 64}}, 110.5}, {{{"BLOCK", 32}}, 130}};
+  request.parent->cell = {1, 1, 1};
+  const std::string text = question(refine_prompt(make_task(), request, {}).value());
+  EXPECT_TRUE(has(text, "- BLOCK=64: 110.5 us\n- BLOCK=32: 130 us"));
+  EXPECT_TRUE(has(text, "Latency bound: it reaches only 50 % of what memory allows"));
+  request.parent->cell = {1, 1, 0};
+  EXPECT_TRUE(has(question(refine_prompt(make_task(), request, {}).value()), "Occupancy bound"));
+  std::get<Measurement>(request.parent->evaluation.outcome).shapes[0].speed_of_light->fraction = 0.8;
+  EXPECT_TRUE(has(question(refine_prompt(make_task(), request, {}).value()), "Memory bound: it reaches 80 %"));
+}
+
+TEST(Prompt, SectionsOfAVariantTakeTheSeedsPlaceAsTheyAre) {
+  PromptVariant variant;
+  variant.id = "p1234567";
+  variant.sections = {
+      {"philosophy", "%if $x"}, {"strategies", "USE $TILES"}, {"pitfalls", "none"}, {"analysis", "look"}};
+  PromptOptions options;
+  options.variant = &variant;
+  const Prompt prompt = draft_prompt(make_task(), {}, options).value();
+  EXPECT_TRUE(prompt.id.ends_with("-p1234567"));
+  EXPECT_TRUE(has(question(prompt), "USE $TILES"));
+  EXPECT_TRUE(has(prompt.messages[0].content, "%if $x"));
+  EXPECT_FALSE(has(question(prompt), "Things that often help"));
+}
+
 TEST(Prompt, RefiningShowsTheKernelItsFiguresAndWhatFailed) {
   ProposalRequest request;
   request.parent = measured();
@@ -100,7 +128,7 @@ TEST(Prompt, FitsSmallModelsAndSaysWhatIsMissing) {
   request.parent = measured();
   request.parent->source = "/* kerf */\n" + std::string(40000, 'p');
   request.failures = {failed(BuildFailed{"", std::string(90000, 'e')})};
-  const PromptRoom room{4000};
+  const PromptOptions room{4000};
   const Prompt prompt = refine_prompt(make_task(), request, room).value();
   EXPECT_LE(llm::estimated_tokens(prompt.messages), room.tokens);
   EXPECT_GT(llm::estimated_tokens(prompt.messages), room.tokens * 3 / 4);

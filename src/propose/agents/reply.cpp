@@ -54,9 +54,7 @@ Result<std::vector<Edit>> edits_in(const std::vector<std::string>& lines) {
   return edits;
 }
 
-Result<std::string> apply(const std::vector<Edit>& edits, std::string_view base) {
-  if (base.empty())
-    return fail(Errc::invalid_input, "the answer edits a kernel, but there is none to edit; give the whole file");
+Result<std::string> apply(const std::vector<Edit>& edits, std::string_view base, std::string_view name) {
   std::string source(base);
   if (!source.ends_with('\n')) source += '\n';
   for (std::size_t i = 0; i < edits.size(); ++i) {
@@ -64,12 +62,11 @@ Result<std::string> apply(const std::vector<Edit>& edits, std::string_view base)
     if (trim(wanted).empty()) return fail(Errc::invalid_input, fmt::format("edit {} searches for nothing", i + 1));
     const auto at = source.find(wanted);
     if (at == std::string::npos)
-      return fail(Errc::invalid_input,
-                  fmt::format("the text that edit {} searches for does not occur in the kernel: {}", i + 1,
-                              wanted.substr(0, wanted.find('\n'))));
+      return fail(Errc::invalid_input, fmt::format("the text that edit {} searches for does not occur in the {}: {}",
+                                                   i + 1, name, wanted.substr(0, wanted.find('\n'))));
     if (source.find(wanted, at + 1) != std::string::npos)
       return fail(Errc::invalid_input,
-                  fmt::format("the text that edit {} searches for occurs several times in the kernel: {}", i + 1,
+                  fmt::format("the text that edit {} searches for occurs several times in the {}: {}", i + 1, name,
                               wanted.substr(0, wanted.find('\n'))));
     source.replace(at, wanted.size(), edits[i].replace);
   }
@@ -92,10 +89,18 @@ std::vector<std::string> blocks_in(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+Result<std::string> edited_text(std::string_view reply, std::string_view text, std::string_view name) {
+  KERF_TRY(const std::vector<Edit> edits, edits_in(lines_of(without_thoughts(reply))));
+  if (edits.empty()) return fail(Errc::invalid_input, "the answer holds no edit");
+  return apply(edits, text, name);
+}
+
 Result<std::string> kernel_from_reply(std::string_view reply, std::string_view base) {
   const std::vector<std::string> lines = lines_of(without_thoughts(reply));
   KERF_TRY(const std::vector<Edit> edits, edits_in(lines));
-  if (!edits.empty()) return apply(edits, base);
+  if (!edits.empty() && base.empty())
+    return fail(Errc::invalid_input, "the answer edits a kernel, but there is none to edit; give the whole file");
+  if (!edits.empty()) return apply(edits, base, "kernel");
   // The last block with a header is the final word; blocks before it may be sketches.
   const std::vector<std::string> blocks = blocks_in(lines);
   const std::string* chosen = nullptr;

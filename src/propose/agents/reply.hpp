@@ -12,4 +12,8 @@ namespace kerf::agents {
 /// the answer, in words for the one who wrote it.
 Result<std::string> kernel_from_reply(std::string_view reply, std::string_view base);
 
+/// The text with the answer's edits made, whole or not at all; an error when there are none. `name`: what is edited,
+/// for the error's words.
+Result<std::string> edited_text(std::string_view reply, std::string_view text, std::string_view name);
+
 }  // namespace kerf::agents
