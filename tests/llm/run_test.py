@@ -3,12 +3,14 @@
 import json
 import os
 import pathlib
+import signal
 import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TASK = """
@@ -106,8 +108,8 @@ class Writer(BaseHTTPRequestHandler):
         self.close_connection = True
         if kind.isdigit():
             return self.send(b'{"error": {"message": "not now"}}', "application/json", int(kind), Retry_After="0")
-        if kind == "hang":
-            return threading.Event().wait(3)
+        if kind in ("hang", "hang long"):
+            return threading.Event().wait(3 if kind == "hang" else 40)
         if kind in ("cut", "silent"):
             self.send(self.events(text, None)[:len(text) // 2], length=100000)
             return threading.Event().wait(3) if kind == "silent" else None
@@ -136,7 +138,7 @@ class Tests:
         (folder / "task.toml").write_text(TASK)
 
     def run(self, *args, code=0, **more):
-        env = {**os.environ, "OPENAI_API_KEY": KEY, "KERF_CACHE": str(self.folder / "cache")}
+        env = {**os.environ, "OPENAI_API_KEY": KEY, "KERF_MEMORY": "off", "KERF_CACHE": str(self.folder / "cache")}
         done = subprocess.run([self.kerf, *map(str, args)], cwd=self.folder, env=env, text=True, capture_output=True, **more)
         check(done.returncode == code, args, done.returncode, done.stdout[-2000:], done.stderr[-4000:])
         check(KEY not in done.stdout and KEY not in done.stderr, "the key was printed")
@@ -179,6 +181,10 @@ class Tests:
         check(len(traces) >= 5 and traces[0]["reward"] == -0.8 and traces[1]["reward"] == 1, [t["reward"] for t in traces])
         check(traces[1]["turn"] == 2 and traces[1]["messages"][-1]["role"] == "user", traces[1]["turn"])
         check(all(t["cost_usd"] > 0 and t["model"] == "writer" and t["prompt_tokens"] > 0 for t in traces), "accounts")
+        shown = self.run("explain", "repairs", "2").stdout
+        check("writer asked as policy, turn 2" in shown and "--chat" in shown, shown)
+        shown = self.run("explain", "repairs", "3", "--chat").stdout
+        check("I would rather ?[2J not." in shown and "Write a fast kernel" in shown, shown[-500:])
         self.keyless("repairs")
         check(stat.S_IMODE((self.folder / "chats.jsonl").stat().st_mode) == 0o600, "the record is private")
         check(KEY not in (self.folder / "chats.jsonl").read_text(), "the key was recorded")
@@ -246,6 +252,23 @@ class Tests:
     def facts(self, name):
         database = sqlite3.connect(self.folder / name / "kerf.db")
         return dict(database.execute("SELECT key, value FROM facts"))
+
+    def test_an_interrupt_ends_a_run_that_waits(self):
+        Writer.script, Writer.asked = [block(kernel(4)), ("fail", "hang long", "")], []
+        env = {**os.environ, "OPENAI_API_KEY": KEY, "KERF_MEMORY": "off", "KERF_CACHE": str(self.folder / "cache")}
+        run = subprocess.Popen([self.kerf, "optimize", "task.toml", "--out", "waits", "--json", "--set", "measure.max_rounds=4",
+                                *self.llm("--evals", "9", "--max-tokens", "50000")],
+                               cwd=self.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if len(Writer.asked) >= 3 and (self.folder / "waits" / "best.cpp").exists():
+                break
+            time.sleep(0.1)
+        began = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=30)
+        check(time.monotonic() - began < 15, "it did not end soon")
+        Writer.script = [block(kernel(wide)) for wide in (8, 16, 32)]
+        self.run("optimize", "--resume", "waits", "--evals", 3, "--json")
 
     def test_a_model_that_repeats_itself(self):
         result = self.optimize("repeats", *self.llm("--evals", 50), script=[block(kernel(4))])

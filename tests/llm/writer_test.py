@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The writer with known abilities has them, and a run with it learns what it should. writer_test.py KERF"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import writer
+
+KERF = str(pathlib.Path(sys.argv.pop(1)).resolve()) if len(sys.argv) > 1 else ""
+TASK = """
+[inputs]
+x = "f32[rows, cols]"
+[shapes]
+default = { rows = 256, cols = 512, weight = 1 }
+tail = { rows = 33, cols = 129 }
+[reference]
+expr = "y = softmax(x, axis=-1)"
+"""
+LADDER = [f'/* kerf\ntarget: cpu\ntune: A = {{1, 2, 4}}\n*/\nextern "C" void kerf_kernel(const float* x, float* y) {{ step({n}); }}\n'
+          for n in range(4)]
+
+
+def question(shown=None, more=""):
+    text = "Write a fast kernel." if shown is None else f"Make this faster.\n\n## The kernel\n\n```cpp\n{shown.strip()}\n```\n"
+    return [{"role": "system", "content": "You write kernels."}, {"role": "user", "content": text + more}]
+
+
+class Abilities(unittest.TestCase):
+    def shares(self, more="", shown=None, count=3000):
+        mind = writer.Writer(LADDER, seed=7, kind="op: softmax")
+        notes = [mind.answer(question(shown, more))[1] for _ in range(count)]
+        return {name: sum(note[name] for note in notes) / count for name in ("compiles", "right", "faster")}
+
+    def test_every_effect_is_as_documented(self):
+        texts = {"compiler output": "The compiler says:\n error", "wrong elements": "The worst is at [3]",
+                 "experience": '<experience id="e1">\nop: softmax\n</experience>',
+                 "skill": f'<skill id="s1">\n{writer.HELPFUL_SKILL}\n</skill>',
+                 "good section": writer.GOOD, "harmful section": writer.HARMFUL}
+        self.assertEqual(set(texts), set(writer.EFFECTS))
+        for name, text in texts.items():
+            expected = {a: min(max(writer.BASE[a] + writer.EFFECTS[name].get(a, 0), 0.02), 0.98) for a in writer.BASE}
+            for ability, share in self.shares(text).items():
+                self.assertAlmostEqual(share, expected[ability], delta=0.035, msg=f"{name}, {ability}")
+
+    def test_other_text_has_no_effect(self):
+        for text in ("Be brave.", writer.HELPFUL_SKILL, "op: softmax", '<skill id="x">\nop: softmax\n</skill>'):
+            for ability, share in self.shares(text).items():
+                self.assertAlmostEqual(share, writer.BASE[ability], delta=0.035, msg=text)
+
+    def test_faster_means_one_rung_up(self):
+        mind = writer.Writer(LADDER, seed=3)
+        for shown in range(4):
+            for _ in range(100):
+                _, note = mind.answer(question(LADDER[shown]))
+                self.assertEqual(note["rung"] > shown, note["faster"] and shown < 3)
+
+    def test_draws_are_repeated_with_the_seed(self):
+        a, b = (writer.Writer(LADDER, seed=5) for _ in range(2))
+        self.assertEqual([a.answer(question()) for _ in range(20)], [b.answer(question()) for _ in range(20)])
+
+
+@unittest.skipUnless(KERF, "no kerf was named")
+class Runs(unittest.TestCase):
+    def run_kerf(self, *args, folder):
+        env = {**os.environ, "KERF_MEMORY": "off", "KERF_CACHE": str(folder / "cache")}
+        done = subprocess.run([KERF, *map(str, args)], cwd=folder, env=env, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-1500:] + done.stderr[-3000:])
+        return done.stdout
+
+    def test_a_run_writes_repairs_improves_and_evolves_its_prompts(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "task.toml").write_text(TASK)
+            starts = self.run_kerf("synth", "task.toml", "--target", "cpu", "--list", folder=folder).splitlines()
+            ladder = [self.run_kerf("naive", "task.toml", "--target", "cpu", folder=folder)]
+            ladder += [self.run_kerf("synth", "task.toml", "--target", "cpu", "--start", n, folder=folder)
+                       for n in reversed(range(min(len(starts), 4)))]
+            server = writer.serve(writer.Writer(ladder, seed=2))
+            url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+            result = json.loads(self.run_kerf(
+                "optimize", "task.toml", "--mind", "llm", "--model", "writer", "--base-url", url, "--evals", 24, "--seed", 1,
+                "--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1", "--out", "run",
+                "--json", folder=folder))
+            self.assertGreater(result["best_step"], 0)
+            traces = [json.loads(line) for line in self.run_kerf("traces", "export", "run", folder=folder).splitlines()]
+            self.assertTrue(any(t["turn"] > 1 for t in traces), "nothing was repaired")
+            self.assertTrue(any(t["role"] == "evolve" and t["result"] for t in traces), "no prompt was changed")
+            listed = self.run_kerf("prompts", "list", "run", folder=folder)
+            self.assertIn("seed, never changed", listed)
+            variant = next(line.split()[0] for line in listed.splitlines() if "in use" in line)
+            self.assertIn("+", self.run_kerf("prompts", "diff", "run", variant, folder=folder))
+            self.assertIn("# strategies", self.run_kerf("prompts", "show", "run", variant, folder=folder))
+            # A resumed run knows its prompts again.
+            self.run_kerf("optimize", "--resume", "run", "--evals", 28, "--json", folder=folder)
+            self.assertIn(variant, self.run_kerf("prompts", "list", "run", folder=folder))
+            server.shutdown()
+            server.server_close()
+
+
+if __name__ == "__main__":
+    unittest.main()
