@@ -16,7 +16,7 @@ OUTPUTS = {
     "attention_small": ("heads * seq * dim", "dim"),
     "conv2d_small": ("nb * co * h * w", "w"),
     "cumsum_small": ("rows * cols", "cols"),
-    "gelu_small": ("n", "n"),
+    "gelu_small": ("n", "1"),
     "layernorm_small": ("rows * cols", "cols"),
     "layers_four": ("rows * 256", "256"),
     "matmul_small": ("m * n", "n"),
