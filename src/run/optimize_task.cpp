@@ -146,6 +146,12 @@ bool looks_into_memory(const OptimizeRequest& request) {
          request.follow.empty() && request.config.search.remembered > 0 && (!request.resume || request.remember_more);
 }
 
+/// Short searches take fewer remembered kernels: they count among the first guesses.
+int remembered_limit(const SearchOptions& search) {
+  if (search.evaluations <= 0) return search.remembered;
+  return std::min(search.remembered, std::max(1, static_cast<int>(search.start_share * search.evaluations)));
+}
+
 /// A memory that cannot be read is no reason not to search.
 Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
   if (!request.remembered.empty()) {
@@ -154,7 +160,7 @@ Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
   if (!looks_into_memory(request)) return {};
   memory::RetrieveOptions options;
   options.rule = request.config.memory_rule;
-  options.count = request.config.search.remembered;
+  options.count = remembered_limit(request.config.search);
   std::vector<std::string> skipped;
   auto found =
       recall(*request.memory, made.signature, options, request.config.search.seed, made.builtin.remembered, skipped);
