@@ -1,0 +1,75 @@
+#include "run/campaign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "ir/expression/expression.hpp"
+
+namespace kerf {
+namespace {
+
+TaskText campaign_task(const std::string& name, const std::string& expression) {
+  TaskText text;
+  text.task.name = name;
+  text.task.inputs = {*ir::parse_tensor_type("x", "f32[n, n]")};
+  text.task.shapes = {{"default", {{"n", 64}}, 1, {}}};
+  text.task.graph =
+      ir::parse_expression("y = " + expression, text.task.inputs, {"y"}, {text.task.shapes[0].symbols}).value();
+  return text;
+}
+
+class NoView final : public CampaignObserver {
+ public:
+  void task_started(int, std::size_t, const CampaignEntry&) override {}
+  RunObserver& run_observer() override { return none_; }
+  void task_finished(int, std::size_t, const CampaignEntry&) override {}
+
+ private:
+  NullRunObserver none_;
+};
+
+TEST(Campaign, EasyTasksHaveFewAndCheapOperators) {
+  const double map = difficulty(campaign_task("a", "exp(x)").task),
+               rows = difficulty(campaign_task("b", "softmax(x)").task);
+  const double product = difficulty(campaign_task("c", "matmul(x, x)").task);
+  EXPECT_LT(map, rows);
+  EXPECT_LT(rows, product + difficulty(campaign_task("d", "softmax(matmul(x, x))").task));
+  EXPECT_LT(product, difficulty(campaign_task("d", "softmax(matmul(x, x))").task));
+  EXPECT_GT(difficulty(Task{}), product) << "tasks without an expression come last";
+}
+
+TEST(Campaign, TasksAreToldApartByName) {
+  CampaignRequest request;
+  request.tasks = {campaign_task("a", "exp(x)"), campaign_task("a", "tanh(x)")};
+  request.folder = std::filesystem::path(testing::TempDir()) / "kerf_campaign_twice";
+  NoView view;
+  const std::atomic<bool> interrupted{false};
+  const auto result = run_campaign(request, {}, view, interrupted);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("two tasks are named 'a'"), std::string::npos) << result.error().message;
+  EXPECT_FALSE(std::filesystem::exists(request.folder));
+}
+
+TEST(Campaign, AFolderOfAnotherKindIsRefused) {
+  CampaignRequest request;
+  request.tasks = {campaign_task("a", "exp(x)")};
+  request.folder = std::filesystem::path(testing::TempDir()) / "kerf_campaign_other";
+  NoView view;
+  const std::atomic<bool> interrupted{true};
+  for (const char* text :
+       {"[]", "{", R"({"schema": 1, "target": "cuda", "seed": "1", "rounds": 2, "evaluations": 9, "tasks": []})",
+        R"({"schema": 1, "target": "cpu", "seed": "x", "rounds": 2, "evaluations": 9, "tasks": []})",
+        R"({"schema": 1, "target": "cpu", "seed": "1", "rounds": 2, "evaluations": 9, "tasks": [{"task": "a"}]})"}) {
+    ASSERT_TRUE(write_file_atomic(request.folder / "campaign.json", text));
+    EXPECT_FALSE(run_campaign(request, {}, view, interrupted)) << text;
+  }
+  std::filesystem::remove(request.folder / "campaign.json");
+  const auto stopped = run_campaign(request, {}, view, interrupted);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_TRUE(stopped->interrupted);
+}
+
+}  // namespace
+}  // namespace kerf
