@@ -6,6 +6,7 @@ namespace kerf {
 namespace {
 
 TEST(Nearest, FindsATypo) { EXPECT_EQ(nearest("softmx", {"sum", "softmax", "relu"}), "softmax"); }
+TEST(Nearest, TwoSwappedLettersAreOneMistake) { EXPECT_EQ(nearest("gleu", {"glu", "gelu", "elu"}), "gelu"); }
 TEST(Nearest, SaysNothingWhenNothingIsNear) { EXPECT_EQ(nearest("zzzz", {"softmax", "relu"}), ""); }
 
 TEST(DidYouMean, IsEmptyWithoutAGuess) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "ir/expression/hints.hpp"
 
 namespace kerf::ir {
 namespace {
@@ -175,7 +176,7 @@ void Call::fail(std::string_view parameter, const std::string& message) {
 
 T Call::tensor(std::string_view parameter) {
   if (!value(parameter).is_numeric()) {
-    fail(parameter, "must be a tensor, not " + value(parameter).describe());
+    fail(parameter, "must be a tensor, not " + value(parameter).describe() + part_hint(value(parameter)));
     return T{&ops, -1};
   }
   return to_tensor(ops, value(parameter));
@@ -185,7 +186,7 @@ std::vector<T> Call::tensors(const std::vector<std::string_view>& parameters) {
   std::vector<Value> values;
   for (const auto parameter : parameters) {
     if (!value(parameter).is_numeric()) {
-      fail(parameter, "must be a tensor, not " + value(parameter).describe());
+      fail(parameter, "must be a tensor, not " + value(parameter).describe() + part_hint(value(parameter)));
       return std::vector<T>(parameters.size(), T{&ops, -1});
     }
     values.push_back(value(parameter));
@@ -202,7 +203,7 @@ double Call::real(std::string_view parameter) {
 Dim Call::extent(std::string_view parameter) {
   const Value& given = value(parameter);
   if (given.kind == ValueKind::extent) return given.extent;
-  fail(parameter, "must be an integer, not " + given.describe());
+  fail(parameter, "must be an integer, not " + given.describe() + integer_hint(given));
   return 1;
 }
 
@@ -214,7 +215,7 @@ Shape Call::extents(std::string_view parameter) {
   Shape shape;
   for (const auto& item : given.items) {
     if (item.kind != ValueKind::extent) {
-      fail(parameter, "must be a list of integers, but holds " + item.describe());
+      fail(parameter, "must be a list of integers, but holds " + item.describe() + integer_hint(item));
       return {};
     }
     shape.push_back(item.extent);
@@ -299,11 +300,9 @@ std::string Call::word(std::string_view parameter, const std::vector<std::string
 
 DType Call::dtype(std::string_view parameter) {
   const Value& given = value(parameter);
-  const std::vector<std::string> known{"f32", "f16", "bf16", "f64", "i32", "i64", "bool"};
   if (given.kind == ValueKind::text) {
     if (const auto dtype = dtype_from_name(given.text)) return *dtype;
-    fail(parameter, "is the unknown dtype '" + given.text + "'" + did_you_mean(given.text, known) +
-                        "; choose one of: " + join(known, ", "));
+    fail(parameter, "is the unknown dtype '" + given.text + "'" + dtype_hint(given.text));
   } else {
     fail(parameter, "must be a dtype name such as \"f32\", not " + given.describe());
   }

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "ir/expression/functions.hpp"
+#include "ir/expression/hints.hpp"
 #include "ir/expression/index.hpp"
 #include "ir/expression/operators.hpp"
 
@@ -73,15 +74,17 @@ Status Evaluator::run() {
 Result<NodeId> Evaluator::output(const std::string& name) {
   const auto found = variables_.find(name);
   const auto fixed = fixed_.find(name);
+  std::vector<std::string> assigned;
+  for (const auto& statement : program_.statements) assigned.push_back(statement.name);
   if (found == variables_.end() && fixed == fixed_.end())
-    return kerf::fail(Errc::invalid_input, "the output '" + name + "' is not assigned by the expression" +
-                                               did_you_mean(name, known_names()));
+    return kerf::fail(Errc::invalid_input,
+                      "the output '" + name + "' is not assigned by the expression" + did_you_mean(name, assigned));
   const Value& value = found != variables_.end() ? found->second : fixed->second;
   std::size_t at = 0;
   for (const auto& statement : program_.statements)
     if (statement.name == name) at = statement.at;
   if (!value.is_numeric())
-    return source_.error(at, "the output '" + name + "' must be a tensor, not " + value.describe());
+    return source_.error(at, "the output '" + name + "' must be a tensor, not " + value.describe() + part_hint(value));
   const T tensor = to_tensor(ops_, value);
   if (ops_.failed()) return source_.error(at, ops_.error());
   return tensor.id;
@@ -163,7 +166,7 @@ Value Evaluator::evaluate_name(const Expr& expr) {
 Value Evaluator::evaluate_call(const Expr& expr) {
   const Function* function = find_function(expr.text);
   if (function == nullptr) {
-    fail(expr.at, "unknown function '" + expr.text + "'" + did_you_mean(expr.text, function_names()));
+    fail(expr.at, "unknown function '" + expr.text + "'" + function_hint(expr.text));
     return {};
   }
   std::vector<Argument> arguments;
@@ -193,7 +196,7 @@ std::optional<Dim> Evaluator::evaluate_bound(ExprId id) {
   const Value value = evaluate(id);
   if (ops_.failed() || value.is_none()) return std::nullopt;
   if (value.kind == ValueKind::extent) return value.extent;
-  fail(expr.at, "an index must be an integer, a slice, none or '...', not " + value.describe());
+  fail(expr.at, "an index must be an integer, a slice, none or '...', not " + value.describe() + integer_hint(value));
   return std::nullopt;
 }
 

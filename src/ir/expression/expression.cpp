@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "ir/expression/evaluator.hpp"
+#include "ir/expression/hints.hpp"
 
 namespace kerf::ir {
 namespace {
@@ -69,8 +70,8 @@ Result<TensorType> parse_tensor_type(std::string_view name, std::string_view tex
   const std::string word(trim(trimmed.substr(0, open)));
   const auto dtype = dtype_from_name(word);
   if (!dtype)
-    return refuse("unknown dtype '" + word + "'" +
-                  did_you_mean(word, {"f32", "f16", "bf16", "f64", "i32", "i64", "bool"}));
+    return fail(Errc::invalid_input, "'" + std::string(name) + "' has the type '" + std::string(text) +
+                                         "': unknown dtype '" + word + "'" + dtype_hint(word));
   TensorType type{std::string(name), *dtype, {}};
   const std::string_view inner = trim(trimmed.substr(open + 1, trimmed.size() - open - 2));
   std::size_t begin = 0;

@@ -154,6 +154,20 @@ TEST(Expression, ErrorsPointAtTheirCause) {
   EXPECT_REFUSED("y = none", "no value");
 }
 
+TEST(Expression, RefusalsSayWhatToWriteInstead) {
+  EXPECT_REFUSED("y = x[:, cols/2:]", "use // for whole-number division");
+  EXPECT_REFUSED("y = reshape(x, rows, cols/2, 2)", "use // for whole-number division");
+  EXPECT_REFUSED("y = topk(x, 2)", "write .values or .indices after it");
+  EXPECT_REFUSED("y = exp(split(q, 1, 1))", "take one of its parts: [0], [1]");
+  EXPECT_REFUSED("a, b = chunk(x, 2, 1)", "then 'a = parts[0]'");
+  EXPECT_REFUSED("y = x[argmax(x, 1)]", "take(x, index, axis) and gather(x, index, axis)");
+  EXPECT_REFUSED("y = x.half()", "call the function instead: f16(x)");
+  EXPECT_REFUSED("y = half(x)", "unknown function 'half' (did you mean 'f16'?)");
+  EXPECT_REFUSED("y = sort(x)", "topk(x, k) has the k largest values in order");
+  EXPECT_REFUSED("y = gleu(x)", "did you mean 'gelu'?");
+  EXPECT_EQ(parse("y = x", {"z"}).error().message.find("'x'"), std::string::npos) << "an input is not assigned";
+}
+
 TEST(Expression, BrokenTextIsRefusedWithAPosition) {
   EXPECT_REFUSED("", "empty");
   EXPECT_REFUSED("  # nothing\n;;\n", "empty");
@@ -290,6 +304,10 @@ TEST(TensorType, ReadsDtypeAndSymbolicShape) {
   EXPECT_EQ(to_string(type->shape), "[rows, 2*cols, max(4, rows)]");
   EXPECT_TRUE(parse_tensor_type("s", "bool[]")->shape.empty());
   EXPECT_NE(parse_tensor_type("x", "fp32[n]").error().message.find("did you mean 'f32'"), std::string::npos);
+  EXPECT_NE(parse_tensor_type("x", "float16[n]")
+                .error()
+                .message.find("unknown dtype 'float16' (did you mean 'f16'?); choose one of: f32, f16, bf16"),
+            std::string::npos);
   for (const auto* bad : {"f32", "f32[", "f32[n", "f32[-1]", "f32[n,]", "f32[(n, m]", "[n]", "f32[n]]", ""})
     EXPECT_FALSE(parse_tensor_type("x", bad)) << bad;
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <optional>
 
+#include "ir/expression/hints.hpp"
+
 namespace kerf::ir {
 namespace {
 
@@ -82,6 +84,9 @@ class Parser {
     if (name.kind != TokenKind::name)
       return source_.error(name.at, "expected a statement 'name = expression', found " + shown(name));
     ++next_;
+    if (now().is(","))
+      return source_.error(now().at, "a statement assigns one name; write 'parts = ...', then '" +
+                                         std::string(name.text) + " = parts[0]' and so on");
     if (!now().is("="))
       return source_.error(now().at,
                            "expected '=' after '" + std::string(name.text) + "': statements are 'name = expression'");
@@ -138,7 +143,7 @@ class Parser {
         ++next_;
         if (now().is("("))
           return source_.error(
-              at, "there are no methods; call the function instead: " + program_.nodes.back().text + "(x, ...)");
+              at, "there are no methods; call the function instead: " + as_function(program_.nodes.back().text));
       } else if (now().is("(") && program_[value].kind == ExprKind::name &&
                  tokens_[next_ - 1].kind == TokenKind::name) {
         ++next_;
