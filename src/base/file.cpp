@@ -25,7 +25,8 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 
 Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {
   std::error_code ec;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ec);
+  if (path.has_parent_path() && !std::filesystem::create_directories(path.parent_path(), ec) && ec)
+    return fail(Errc::io, "cannot create the folder " + path.parent_path().string() + ": " + ec.message());
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());
   if (fd < 0) return fail(Errc::io, "cannot create a file beside " + path.string() + ": " + std::strerror(errno));

@@ -114,11 +114,9 @@ Result<Database> Database::open(const std::filesystem::path& path, Mode mode) {
     return database;
   };
   if (mode == Mode::read) {
-    auto database = connect("", SQLITE_OPEN_READONLY);
-    // A log needs files beside the database even for reading; in a folder nobody may write to there is no writer
-    // either.
-    if (!database && is_closed(path)) return connect("?immutable=1", SQLITE_OPEN_READONLY);
-    return database;
+    // A log needs files beside the database even for reading. Where nobody has it open for writing there is none, and
+    // reading leaves the folder as it is.
+    return connect(is_closed(path) ? "?immutable=1" : "", SQLITE_OPEN_READONLY);
   }
   KERF_TRY(Database database, connect("", SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0)));
   // FULL: a commit is on the disk when it returns, so a reported step survives a power cut too. That is one fsync a
