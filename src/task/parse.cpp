@@ -162,7 +162,7 @@ Result<Task> parse_task(std::string_view text, const std::filesystem::path& fold
   KERF_TRY_VOID(task::check_clashes(source, task, root));
   KERF_TRY_VOID(task::read_reference(source, root, folder, task));
   KERF_TRY_VOID(task::check_clashes(source, task, root));
-  KERF_TRY_VOID(task::check_extents(source, task, task::find(root, "reference")->place));
+  KERF_TRY_VOID(task::check_extents(source, task, task::find(root, "shapes"), task::find(root, "reference")->place));
   KERF_TRY_VOID(task::check_indices(source, task, task::find(root, "reference")->place));
   KERF_TRY_VOID(task::read_baselines(source, task::find(root, "baselines"), folder, task));
   KERF_TRY_VOID(task::read_requirements(source, task::find(root, "require"), task));

@@ -127,6 +127,7 @@ TEST(ParseTask, NeedsNoShapesWhenNothingIsSymbolic) {
 TEST(ParseTask, RefusesImpossibleExtents) {
   EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33", "rows = -33")), "extents lie between");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33", "rows = 0")), "extents lie between 1 and");
+  EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33", "rows = 0")), "t.toml:10:1: ") << "where the set stands";
   EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33", "rows = 33.5")), "must be an integer");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33", "rows = 9000000000")), "GiB");
 }

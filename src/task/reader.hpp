@@ -30,7 +30,8 @@ Result<std::vector<ShapeSet>> read_shapes(const Source& source, const Value* val
                                           const std::vector<std::string>& needed);
 
 /// Every extent of every tensor and every node of the graph is possible under every set, and the whole fits in memory.
-Status check_extents(const Source& source, const Task& task, Place place);
+/// `shapes` is the table of the sets, in their order; null without one.
+Status check_extents(const Source& source, const Task& task, const Value* shapes, Place reference);
 
 /// [distributions] into task.distributions; task.inputs and task.shapes are already there.
 Status read_distributions(const Source& source, const Value* value, Task& task);

@@ -104,8 +104,11 @@ Result<std::vector<ShapeSet>> read_shapes(const Source& source, const Value* val
   return sets;
 }
 
-Status check_extents(const Source& source, const Task& task, Place place) {
-  for (const auto& set : task.shapes) {
+Status check_extents(const Source& source, const Task& task, const Value* shapes, Place reference) {
+  const Table* table = shapes == nullptr ? nullptr : std::get_if<Table>(&shapes->data);
+  for (std::size_t i = 0; i < task.shapes.size(); ++i) {
+    const ShapeSet& set = task.shapes[i];
+    const Place place = table != nullptr && i < table->size() ? (*table)[i].place : reference;
     double bytes = 0;
     for (const auto* tensors : {&task.inputs, &task.outputs}) {
       for (const auto& tensor : *tensors) {
