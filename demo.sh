@@ -19,7 +19,7 @@ title "3. How it got there"
 show $K explain $R/rmsnorm best
 
 title "4. How fast this machine is at best, and what that says about a matrix product"
-show $K doctor --calibrate
+show $K doctor --calibrate || echo "(exit code $?: peaks are not measured while other programs use the cores)"
 show $K optimize tasks/matmul.toml --evals 25 --time 40 --seed 1 --out $R/matmul
 
 title "5. A softmax on OpenCL"

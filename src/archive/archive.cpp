@@ -77,6 +77,16 @@ Factor factor_between(const Elite& a, const Elite& b) {
   return factor_between(left, right);
 }
 
+namespace {
+
+/// "1.2 times as fast (1.1 to 1.3) as step 4", with ", timed in turn" where that decided.
+std::string against_text(const Elite& newcomer, const Elite& other) {
+  return fmt::format("{} as step {}{}", factor_text(factor_between(newcomer, other)), other.step,
+                     newcomer.compared_with == other.step ? ", timed in turn" : "");
+}
+
+}  // namespace
+
 bool Archive::beats(const Elite& a, const Elite& b) const {
   return options_.noise_aware ? factor_between(a, b).low > 1 : a.fitness.log_speedup > b.fitness.log_speedup;
 }
@@ -125,20 +135,16 @@ Decision Archive::place(const Elite& newcomer, bool new_best) {
   if (decision.new_cell) {
     sorted_in();
     const auto compared_with = measured_.find(newcomer.compared_with);
-    const std::string how =
-        compared_with == measured_.end()
-            ? times(newcomer.fitness.log_speedup)
-            : fmt::format("{} as step {}", factor_text(factor_between(newcomer, compared_with->second)),
-                          newcomer.compared_with);
+    const std::string how = compared_with == measured_.end() ? times(newcomer.fitness.log_speedup)
+                                                             : against_text(newcomer, compared_with->second);
     decision.sentence = fmt::format("kept: {}, the first in cell {}", how, cell_text(newcomer.cell));
     return decision;
   }
   const Elite front = members.front();
-  const std::string against = factor_text(factor_between(newcomer, front));
+  const std::string against = against_text(newcomer, front);
   if (static_cast<int>(members.size()) < options_.keep) {
     sorted_in();
-    decision.sentence = fmt::format("kept: {} as step {}, the best of its cell, which has room for {}", against,
-                                    front.step, options_.keep);
+    decision.sentence = fmt::format("kept: {}, the best of its cell, which has room for {}", against, options_.keep);
     return decision;
   }
   // The slowest of those that are clearly beaten makes room; for a new best, the one with the smallest figure.
@@ -149,18 +155,16 @@ Decision Archive::place(const Elite& newcomer, bool new_best) {
     const Elite& last = members.back();
     const bool slower = beats(last, newcomer);
     decision.sentence =
-        fmt::format("not kept: {} as step {}, {} in its full cell {}", factor_text(factor_between(newcomer, last)),
-                    last.step, slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
+        fmt::format("not kept: {}, {} in its full cell {}", against_text(newcomer, last),
+                    slower ? "the slowest" : "within the noise of the slowest", cell_text(newcomer.cell));
     return decision;
   }
   const Elite out = *victim;
   members.erase(std::next(victim).base());
   sorted_in();
   decision.replaced = {out.step};
-  decision.sentence =
-      fmt::format("kept: {} as step {}, which it replaces", factor_text(factor_between(newcomer, out)), out.step);
-  if (out.step != front.step)
-    decision.sentence += fmt::format("; {} as step {}, the best of its cell", against, front.step);
+  decision.sentence = fmt::format("kept: {}, which it replaces", against_text(newcomer, out));
+  if (out.step != front.step) decision.sentence += fmt::format("; {}, the best of its cell", against);
   return decision;
 }
 

@@ -74,7 +74,8 @@ TEST(Archive, AWinnerOfAComparisonNeedNotExceedTheLosersOwnNoise) {
   EXPECT_EQ(won.replaced, std::vector<std::int64_t>{1});
   EXPECT_FALSE(into.add(compared(3, 2.1, 1.005, 0.01), {0, 0, 0}).kept) << "within the noise of the comparison";
   EXPECT_EQ(into.add(compared(3, 2.1, 0.5, 0.1), {0, 1, 0}).sentence,
-            "kept: 0.5 times as fast (0.45 to 0.55) as step 3, the first in cell memory 0, compute 1, parallelism 0");
+            "kept: 0.5 times as fast (0.45 to 0.55) as step 3, timed in turn, the first in cell memory 0, compute 1, "
+            "parallelism 0");
 }
 
 TEST(Archive, TheBestIsWhatNothingHasBeatenNotTheLargestFigure) {

@@ -75,6 +75,8 @@ std::string summary(const RunView& run) {
   if (run.best == 0) return fmt::format("{} steps; nothing was measured yet.", run.steps.size());
   const Measurement* measurement = measurement_of(run.step(run.best));
   if (measurement == nullptr) return fmt::format("{} steps; nothing was timed.", run.steps.size());
+  if (is_fallback(run.step(run.best)))
+    return fmt::format("The plain kernel stays the best after {} steps.", run.steps.size());
   return fmt::format("Step {} is {}: {:.3g} times as fast, after {} steps.", run.best,
                      standing_text(measurement->speedup), measurement->speedup.ratio, run.steps.size());
 }

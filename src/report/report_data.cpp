@@ -76,6 +76,8 @@ Json step_json(const Step& step) {
   for (const auto& [name, value] : step.tunables) json["tunables"][name] = value;
   if (const Measurement* measurement = measurement_of(step)) {
     const Speedup speedup = shown_speedup(step);
+    if (is_fallback(step)) json["plain"] = true;
+    if (const std::string paired = paired_words(step); !paired.empty()) json["paired"] = paired;
     if (speedup.ratio > 0)
       json["speedup"] = {{"vs", speedup.vs},
                          {"ratio", number(speedup.ratio)},

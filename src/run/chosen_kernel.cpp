@@ -9,7 +9,8 @@ namespace kerf {
 Result<ChosenKernel> choose_kernel(const RunView& run, const std::string& step) {
   KERF_TRY(const auto number, find_step(run, step.empty() ? "best" : step));
   const Step& chosen = run.step(number);
-  if (!(speedup_of(chosen) > 0))
+  const Measurement* measurement = measurement_of(chosen);
+  if (measurement == nullptr || !(measurement->speedup.ratio > 0))
     return fail(Errc::invalid_input, fmt::format("step {} did not pass every gate ({}); choose another", number,
                                                  outcome_name(chosen.evaluation.outcome)));
   ChosenKernel result;

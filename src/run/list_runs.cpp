@@ -57,7 +57,9 @@ Status read_facts(RunEntry& entry) {
   std::from_chars(best.data(), best.data() + best.size(), entry.best_step);
   if (entry.best_step == 0) return {};
   KERF_TRY(const Step step, store->step(entry.best_step));
-  if (const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome)) entry.best = measured->speedup;
+  entry.plain = is_fallback(step);
+  if (const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome); measured != nullptr && !entry.plain)
+    entry.best = measured->speedup;
   return {};
 }
 

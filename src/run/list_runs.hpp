@@ -25,7 +25,8 @@ struct RunEntry {
   std::string task, target;
   RunState state = RunState::unfinished;
   std::int64_t best_step = 0;   ///< 0: nothing was measured
-  std::optional<Speedup> best;  ///< of that step
+  std::optional<Speedup> best;  ///< of that step; none for the plain kernel, which is not compared with itself
+  bool plain = false;           ///< that step is the plain kernel
   std::int64_t changed_ms = 0;  ///< wall clock of its last change, milliseconds since 1970 in UTC
   std::string ended;            ///< why it finished, or what is wrong with it
 };

@@ -253,6 +253,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
                      {{"task", request.task.task.name},
                       {"target", request.config.target},
                       {"device", session.facts().name},
+                      {"runs_on_host", session.facts().runs_on_host ? "yes" : "no"},
                       {"folder", result.folder.string()}}};
   KERF_TRY_VOID(store.record(mark));
   observer.on_event(mark);

@@ -149,12 +149,18 @@ const Measurement* measurement_of(const Step& step) { return std::get_if<Measure
 
 Speedup shown_speedup(const Step& step) {
   const Measurement* measurement = measurement_of(step);
-  if (measurement == nullptr) return {};
-  const Speedup speedup = is_confirmation(step) ? measurement->speedup : compared_speedup(*measurement);
-  return std::isfinite(speedup.ratio) ? speedup : Speedup{};
+  if (measurement == nullptr || is_fallback(step)) return {};
+  return std::isfinite(measurement->speedup.ratio) ? measurement->speedup : Speedup{};
 }
 
 double speedup_of(const Step& step) { return shown_speedup(step).ratio; }
+
+std::string paired_words(const Step& step) {
+  const Measurement* measurement = measurement_of(step);
+  if (measurement == nullptr || !measurement->comparison) return "";
+  const auto& [other, its_speedup, ratio, low, high] = *measurement->comparison;
+  return fmt::format("{} as step {}, timed in turn", factor_text({ratio, low, high}), other);
+}
 
 std::vector<std::string> reasons_of(const Step& step) {
   const auto json = nlohmann::json::parse(step.descriptors, nullptr, false);
@@ -226,12 +232,18 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number) 
 
 std::vector<TurningPoint> turning_points(const RunView& run) {
   std::vector<TurningPoint> points;
-  double best = 0;
   replay(run, [&](const Step& step, const Decision& decision) {
     if (!decision.new_best) return;
-    const double speedup = speedup_of(step);
-    points.push_back({step.number, speedup, best > 0 ? speedup / best : 1});
-    best = speedup;
+    TurningPoint point{step.number, speedup_of(step), 1};
+    if (!points.empty()) {
+      const TurningPoint& before = points.back();
+      const Measurement* measurement = measurement_of(step);
+      if (measurement->comparison && measurement->comparison->step == before.step)
+        point.gain = measurement->comparison->ratio;
+      else if (before.speedup > 0 && point.speedup > 0)
+        point.gain = point.speedup / before.speedup;
+    }
+    points.push_back(point);
   });
   return points;
 }

@@ -28,11 +28,14 @@ Result<RunView> load_run(const std::filesystem::path& folder);
 
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);
-/// Its speedup over the strongest baseline: of a confirmation as it was measured, else what the search went by. Zeros
-/// when it was not timed.
+/// Its speedup over the strongest baseline, as this step measured it. Zeros when it was not timed, and for the plain
+/// kernel, which is not compared with itself.
 Speedup shown_speedup(const Step& step);
 /// The ratio alone.
 double speedup_of(const Step& step);
+/// How it did against an earlier kernel: "1.12 times as fast (1.05 to 1.20) as step 4, timed in turn"; "" where they
+/// were not timed in turn.
+std::string paired_words(const Step& step);
 
 /// Why it is in its cell, per dimension: "memory 3: 16-byte loads into shared memory"; empty when that was not
 /// recorded.
@@ -58,8 +61,8 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number);
 /// A step of the search that was faster than everything before it (finalists measured again are none).
 struct TurningPoint {
   std::int64_t step = 0;
-  double speedup = 0;
-  double gain = 1;  ///< over the best before it; 1 for the first
+  double speedup = 0;  ///< as the step measured it; 0 for the plain kernel
+  double gain = 1;     ///< over the best before it, timed in turn where it was; 1 for the first
 };
 std::vector<TurningPoint> turning_points(const RunView& run);
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/host_load.hpp"
 #include "app/cli/samples.hpp"
 #include "base/file.hpp"
 #include "base/version.hpp"
@@ -53,6 +54,29 @@ TEST(CommandLine, NamesTheNearestCommandOptionAndTarget) {
   const auto target = kerf({"eval", task("gelu"), "k.cpp", "--target", "cudda"});
   EXPECT_EQ(target.code, kMisuse);
   EXPECT_HAS(target.err, "unknown target 'cudda' (did you mean 'cuda'?)");
+}
+
+TEST(CommandLine, ATaskNameAloneIsRecognised) {
+  const auto named = kerf({"check", "softmax"});
+  EXPECT_EQ(named.code, kMisuse);
+  EXPECT_HAS(named.err, "softmax");
+  EXPECT_HAS(named.err, "(did you mean '");
+  EXPECT_HAS(kerf({"check", "no/such/softmx"}).err, "(did you mean 'sample:softmax'?)");
+}
+
+TEST(CommandLine, AMissingTargetIsAskedForWithTheChoices) {
+  for (const auto* command : {"naive", "synth"}) {
+    const auto missing = kerf({command, task("gelu")});
+    EXPECT_EQ(missing.code, kMisuse);
+    EXPECT_HAS(missing.err, "give --target, one of: cpu, opencl, cuda");
+    EXPECT_HAS(kerf({command, "--help"}).out, "Required: cpu");
+  }
+}
+
+TEST(HostLoad, OnlyABusyMachineIsToldOf) {
+  EXPECT_EQ(busy_words(std::nullopt), "");
+  EXPECT_EQ(busy_words(0.1), "");
+  EXPECT_HAS(busy_words(0.97), "other programs use 97 % of the cores");
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {

@@ -47,10 +47,17 @@ std::string symbols_text(const Bindings& symbols) {
   return join(parts, " ");
 }
 
+/// As people write it: // divides whole numbers.
+std::string written(const Shape& shape) {
+  std::string text = to_string(shape);
+  for (std::size_t at = 0; (at = text.find(" / ", at)) != std::string::npos; at += 4) text.replace(at, 3, " // ");
+  return text;
+}
+
 std::string tensors_text(const std::vector<ir::TensorType>& tensors) {
   std::vector<std::string> parts;
   for (const auto& tensor : tensors)
-    parts.push_back(fmt::format("{} {}{}", tensor.name, dtype_name(tensor.dtype), to_string(tensor.shape)));
+    parts.push_back(fmt::format("{} {}{}", tensor.name, dtype_name(tensor.dtype), written(tensor.shape)));
   return join(parts, ", ");
 }
 

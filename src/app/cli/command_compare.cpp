@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/host_load.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/run_text.hpp"
 #include "judge/judge.hpp"
@@ -75,7 +76,8 @@ std::string words(const Speedup& speedup) {
   return "";
 }
 
-void show_json(const CompareOptions& options, const Judge& judge, const PairedOutcome& outcome, Console& console) {
+void show_json(const CompareOptions& options, const Judge& judge, const PairedOutcome& outcome, const std::string& busy,
+               Console& console) {
   Json json = {{"schema", 1},
                {"a", options.first},
                {"b", options.second},
@@ -83,7 +85,9 @@ void show_json(const CompareOptions& options, const Judge& judge, const PairedOu
                {"device", judge.target().device->facts().name},
                {"toolchain", judge.toolchain()},
                {"speedup", to_json(*outcome.speedup)},
-               {"shapes", Json::array()}};
+               {"shapes", Json::array()},
+               {"notes", Json::array()}};
+  if (!busy.empty()) json["notes"].push_back(busy);
   for (const PairedShape& shape : outcome.shapes) {
     Json entry = {{"shape", shape.shape}, {"weight", shape.weight}};
     entry.update(to_json(shape.speedup));
@@ -134,6 +138,8 @@ Status compare(const CompareOptions& options, const Environment& environment, Co
   KERF_TRY(const auto judge, Judge::open(task, session->tools(), judge_options, progress));
   KERF_TRY_VOID(verify(*judge, task, first, progress));
   KERF_TRY_VOID(verify(*judge, task, second, progress));
+  const std::string busy = session->facts().runs_on_host ? busy_words(busy_share()) : "";
+  if (!busy.empty()) progress.on_note(busy);
   progress.on_note("timing them in turn");
   KERF_TRY(const PairedOutcome outcome,
            judge->compare({first.candidate, first.tunables}, {second.candidate, second.tunables}));
@@ -142,7 +148,7 @@ Status compare(const CompareOptions& options, const Environment& environment, Co
                                                                    outcome_message(*outcome.refused))
                                                      : fmt::format("{} failed while it was timed", options.second));
   if (options.json)
-    show_json(options, *judge, outcome, console);
+    show_json(options, *judge, outcome, busy, console);
   else
     show(options, outcome, console);
   return {};

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/doctor_models.hpp"
+#include "app/cli/host_load.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -41,36 +39,15 @@ struct Survey {
   std::vector<Error> failures;  ///< calibrations that failed; the other targets keep theirs
   SandboxAbilities sandbox;
   ModelSurvey models{};
+  bool calibrated = false;  ///< peaks were to be measured; `failures` says which were not
 };
 
-/// Share of the cores that was in use during a quarter of a second, 0 to 1; none where the system does not say.
-std::optional<double> busy_share() {
-  const auto sample = []() -> std::optional<std::pair<double, double>> {  // idle and all time so far
-    std::ifstream file("/proc/stat");
-    std::string word;
-    double value = 0, all = 0, idle = 0;
-    if (!(file >> word) || word != "cpu") return std::nullopt;
-    for (int field = 0; field < 8 && file >> value; ++field) {
-      all += value;
-      if (field == 3 || field == 4) idle += value;
-    }
-    return std::pair{idle, all};
-  };
-  const auto before = sample();
-  std::this_thread::sleep_for(std::chrono::milliseconds(250));
-  const auto after = sample();
-  if (!before || !after || after->second <= before->second) return std::nullopt;
-  return 1 - (after->first - before->first) / (after->second - before->second);
-}
-
 /// Peaks of a busy host come out too low, and honest kernels would then be faster than its floor.
-constexpr double kQuiet = 0.15;
-
 /// The share of the cores in use as soon as it is low, or after some seconds: what Kerf itself has just ended may still
 /// be tidying up.
 std::optional<double> settled_share() {
   auto busy = busy_share();
-  for (int again = 0; again < 16 && busy && *busy > kQuiet; ++again) busy = busy_share();
+  for (int again = 0; again < 16 && busy && *busy > kQuietShare; ++again) busy = busy_share();
   return busy;
 }
 
@@ -84,6 +61,7 @@ Result<Peaks> measured_peaks(const Target& target, const Environment& environmen
 Result<Survey> survey(const Environment& environment, const TargetResources& context, bool calibrating,
                       Console& console) {
   Survey result{diagnose(context), {}, {}, {}, sandbox_abilities()};
+  result.calibrated = calibrating;
   for (const auto& name : target_names()) {
     auto target = make_target(name, context);
     if (!target) {
@@ -96,11 +74,13 @@ Result<Survey> survey(const Environment& environment, const TargetResources& con
       if (environment.cache.empty())
         return fail(Errc::invalid_input, "there is no folder to keep peaks in; set KERF_CACHE or HOME");
       const auto busy = ready.facts.runs_on_host ? settled_share() : std::nullopt;
-      if (busy && *busy > kQuiet) {
-        console.err << fmt::format(
-            "  not measured: other programs use {:.0f} % of the cores, so peaks would come out too low; run this "
-            "again when they are done\n",
-            100 * *busy);
+      if (busy && *busy > kQuietShare) {
+        result.failures.push_back(
+            {Errc::cancelled,
+             fmt::format(
+                 "{}: peaks were not measured: other programs use {:.0f} % of the cores, so they would come out "
+                 "too low; run this again when those are done",
+                 name, 100 * *busy)});
         ready.peaks = load_peaks(environment.cache, ready.facts);
       } else {
         const auto peaks = measured_peaks(*target, environment);
@@ -156,6 +136,8 @@ void print(const Survey& survey, const Environment& environment, Console& consol
       std::string rates;
       for (const auto& [peak, rate] : ready.peaks->rates) rates += (rates.empty() ? "" : ", ") + rate_text(peak, rate);
       console.out << "    measured peaks: " << rates << "\n";
+    } else if (survey.calibrated) {
+      console.out << paint("    peaks not measured\n", Colour::yellow, style);
     } else {
       console.out << paint("    peaks not measured: kerf doctor --calibrate\n", Colour::dim, style);
     }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/host_load.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/hash.hpp"
@@ -152,10 +153,13 @@ Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& se
     work.emplace_back(job, std::move(tunables));
   }
   const int cores = session.options.jobs > 0 ? session.options.jobs : available_cores();
+  const std::string busy = opened->facts().runs_on_host && !session.options.verify_only ? busy_words(busy_share()) : "";
   const Prefetch prefetch(*judge, work, cores);
   for (auto& [job, tunables] : work) {
     if (!session.options.json) progress.announce(job->candidate.name);
     KERF_TRY(job->result, judge->evaluate(job->candidate, tunables, observer));
+    if (!busy.empty() && !job->result->from_cache && std::holds_alternative<Measurement>(job->result->outcome))
+      job->result->notes.push_back(busy);
     if (job->result->from_cache) observer.on_note("known from an earlier run (--no-cache judges again)");
     show(*job->result, session);
   }

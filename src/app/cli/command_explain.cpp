@@ -8,6 +8,8 @@
 namespace kerf::cli {
 
 Status explain(const ExplainOptions& options, const Environment&, Console& console) {
+  if (options.diff && options.step.empty())
+    return fail(Errc::invalid_input, "--diff goes with a STEP: kerf explain RUN best --diff");
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, load_run(folder));
   const Style& style = console.out_style;

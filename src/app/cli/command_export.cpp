@@ -34,8 +34,9 @@ std::string origin_of(const RunView& run, const Task& task, const Step& step) {
   text += fmt::format("Kernel {} of step {} in {}.\n", step.evaluation.candidate_id.substr(0, 12), step.number,
                       run.folder.filename().string());
   const Measurement& measured = *measurement_of(step);
-  text += fmt::format("Measured on {}: {} over {}.\n", step.evaluation.device, format_speedup(measured.speedup),
-                      measured.speedup.vs);
+  text += is_fallback(step) ? fmt::format("The plain kernel; measured on {}.\n", step.evaluation.device)
+                            : fmt::format("Measured on {}: {} over {}.\n", step.evaluation.device,
+                                          format_speedup(measured.speedup), measured.speedup.vs);
   for (const auto& shape : measured.shapes)
     text += fmt::format("  {}: {}\n", shape.shape, format_us(shape.time.median));
   return printable(text);
@@ -91,7 +92,10 @@ Result<Material> from_run(const ExportOptions& options) {
   material.origin = origin_of(run, material.task, step);
   material.judged = true;
   const Speedup speedup = shown_speedup(step);
-  if (standing_of(speedup) != Standing::faster)
+  if (is_fallback(step))
+    material.warning =
+        "warning: this is the plain kernel; nothing faster was found, 'kerf optimize --resume' searches on";
+  else if (standing_of(speedup) != Standing::faster)
     material.warning = "warning: this kernel is " + printable(standing_text(speedup)) +
                        "; 'kerf naive' prints the plain one, 'kerf optimize --resume' searches on";
   return material;
@@ -213,6 +217,13 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   const bool own_kernel = !options.kernel.empty() && !options.task.empty();
   if (options.run.empty() != own_kernel || options.kernel.empty() != options.task.empty())
     return fail(Errc::invalid_input, "name a run, or a kernel of your own with --task FILE --kernel FILE");
+  if (!own_kernel && !options.set.empty())
+    return fail(Errc::invalid_input,
+                fmt::format("--set {}: a run's kernel is exported with the values it was measured with; --step chooses "
+                            "another of its kernels, --set goes with --kernel",
+                            options.set.front()));
+  if (own_kernel && !options.step.empty())
+    return fail(Errc::invalid_input, "--step names a kernel of a run; it does not go with --kernel");
   KERF_TRY(const Material material, own_kernel ? from_kernel(options) : from_run(options));
   exporting::Winner winner{material.task,     material.target, material.candidate, material.tunables,
                            material.by_shape, material.origin, options.name,       today()};

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/host_load.hpp"
 #include "app/cli/interrupt_guard.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/memory_option.hpp"
@@ -10,6 +12,7 @@
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
 #include "run/optimize_task.hpp"
+#include "run/run_view.hpp"
 #include "run/settings.hpp"
 #include "search/policy.hpp"
 #include "store/find_run.hpp"
@@ -18,6 +21,26 @@ namespace kerf::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Finds out at the beginning whether other programs use the cores that kernels are timed on.
+class LoadWatch final : public RunObserver {
+ public:
+  explicit LoadWatch(RunObserver& next) : next_(next) {}
+  void on_event(const RunEvent& event) override {
+    next_.on_event(event);
+    const auto* mark = std::get_if<RunMark>(&event);
+    if (mark == nullptr) return;
+    const auto host = mark->details.find("runs_on_host");
+    if (host == mark->details.end() || host->second != "yes") return;
+    words_ = busy_words(busy_share());
+    if (!words_.empty()) next_.on_event(RunNote{words_});
+  }
+  const std::string& words() const { return words_; }  ///< "" on a quiet machine
+
+ private:
+  RunObserver& next_;
+  std::string words_;
+};
 
 /// The command's options over what the configuration says.
 Status overlay(const OptimizeOptions& options, RunConfig& config) {
@@ -49,16 +72,31 @@ Result<OptimizeRequest> new_request(const OptimizeOptions& options) {
   if (!options.target.empty()) request.config.target = options.target;
   KERF_TRY_VOID(check_target_name(request.config.target));
   KERF_TRY(request.task, read_checked_task(options.task));
-  request.config.search.seed = options.seed ? *options.seed : fresh_seed();
-  KERF_TRY_VOID(overlay(options, request.config));
   for (const auto& path : options.from) {
-    KERF_TRY(Candidate kernel, read_kernel_file(path, request.config.target));
+    KERF_TRY(Candidate kernel, read_kernel_file(path, options.target));
+    if (request.kernels.empty()) request.config.target = kernel.target;  // where --target is not given, it decides
     request.kernels.push_back(std::move(kernel));
   }
+  request.config.search.seed = options.seed ? *options.seed : fresh_seed();
+  KERF_TRY_VOID(overlay(options, request.config));
   request.folder = options.out.empty() ? new_run_folder(kRunsFolder, request.task.task.name, request.config.target,
                                                         SystemClock().wall_ms())
                                        : fs::path(options.out);
   return request;
+}
+
+/// A budget that is used up already would end the run for good with a smaller one.
+Status check_budget(const OptimizeOptions& options, const fs::path& folder) {
+  if (!options.evaluations || *options.evaluations == 0) return {};
+  KERF_TRY(const RunView run, load_run(folder));
+  const auto done = std::count_if(run.steps.begin(), run.steps.end(), [](const Step& step) {
+    return !is_duplicate(step) && !is_confirmation(step) && !is_fallback(step);
+  });
+  const bool enough = run.fact("finished").empty() ? *options.evaluations >= done : *options.evaluations > done;
+  if (enough) return {};
+  return fail(Errc::invalid_input, fmt::format("--evals {}: {} has {} evaluations already, and --evals is the total; "
+                                               "give more than {}",
+                                               *options.evaluations, folder.string(), done, done));
 }
 
 Result<OptimizeRequest> resumed_request(const OptimizeOptions& options) {
@@ -68,6 +106,7 @@ Result<OptimizeRequest> resumed_request(const OptimizeOptions& options) {
   if (!options.from.empty())
     return fail(Errc::invalid_input, "--from belongs to a new run; a resumed one has its first kernels already");
   KERF_TRY(const fs::path folder, find_run(options.resume, kRunsFolder));
+  KERF_TRY_VOID(check_budget(options, folder));
   KERF_TRY(OptimizeRequest request, stored_request(folder));
   if (!options.task.empty()) {
     KERF_TRY(const Task asked, load_checked_task(options.task));
@@ -98,7 +137,7 @@ Result<OptimizeRequest> replayed_request(const OptimizeOptions& options) {
   return request;
 }
 
-void show_json(const RunConfig& config, const OptimizeResult& result, Console& console) {
+void show_json(const RunConfig& config, const OptimizeResult& result, const std::string& busy, Console& console) {
   using Json = nlohmann::ordered_json;
   const SearchProgress& progress = result.search.progress;
   Json json;
@@ -119,6 +158,7 @@ void show_json(const RunConfig& config, const OptimizeResult& result, Console& c
   json["duplicates"] = progress.duplicates;
   json["cells"] = progress.cells;
   json["seconds"] = progress.seconds;
+  json["notes"] = busy.empty() ? Json::array() : Json::array({busy});
   console.out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 
@@ -137,13 +177,14 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   NullRunObserver silent;
   std::optional<SearchView> view;
   if (!options.json) view.emplace(console, Screen{environment.err_is_terminal, terminal_columns});
-  KERF_TRY(const OptimizeResult result,
-           optimize_task(request, resources, view ? static_cast<RunObserver&>(*view) : silent, interrupted()));
+  LoadWatch watch(view ? static_cast<RunObserver&>(*view) : silent);
+  KERF_TRY(const OptimizeResult result, optimize_task(request, resources, watch, interrupted()));
   view.reset();
   if (options.json)
-    show_json(request.config, result, console);
+    show_json(request.config, result, watch.words(), console);
   else
-    console.out << run_summary(result, console.out_style) << std::flush;
+    console.out << run_summary(result, console.out_style)
+                << (watch.words().empty() ? "" : "note    when it began " + watch.words() + "\n") << std::flush;
   return {};
 }
 

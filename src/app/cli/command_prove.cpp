@@ -59,13 +59,23 @@ Status write_proof(const ProveOptions& options, Console& console) {
     console.out << json.dump() << std::endl;
     return {};
   }
-  console.out << fmt::format("{}\nproof {} of step {}: {} over {}\n", out.string(),
-                             exporting::proof_id(files).substr(0, 16), chosen.step, format_speedup(speedup),
-                             speedup.vs);
-  if (standing_of(speedup) != Standing::faster)
+  const bool plain = is_fallback(run.step(chosen.step));
+  const auto remark = [&](const char* words) {
+    console.out << paint(std::string("note: ") + words, Colour::yellow, console.out_style) << "\n";
+  };
+  console.out << fmt::format(
+      "{}\nproof {} of step {}: {}\n", out.string(), exporting::proof_id(files).substr(0, 16), chosen.step,
+      plain ? std::string("the plain kernel") : fmt::format("{} over {}", format_speedup(speedup), speedup.vs));
+  if (!plain && standing_of(speedup) != Standing::faster)
     console.out << paint(
         fmt::format("it shows that the kernel is right, not that it is fast: it is {}\n", standing_text(speedup)),
         Colour::yellow, console.out_style);
+  if (run.fact("finished").empty())
+    remark("the run is not finished: its best kernel was not measured again at the end");
+  if (!run.step(chosen.step).evaluation.certification)
+    remark("the kernel is not certified: only finalists go through the longer test");
+  if (!plain && exporting::is_noisy(speedup))
+    remark("the interval of its speedup is wide: a check may not be able to confirm it");
   console.out << fmt::format("check it again: kerf prove --check {}\n", out.string()) << std::flush;
   return {};
 }
@@ -207,12 +217,28 @@ Result<int> check_proof(const ProveOptions& options, const Environment& environm
   return fail(Errc::invalid_input, verdict_words(comparison, fresh));
 }
 
+/// Options of one of the two ways are not ignored in the other.
+Status check_options(const ProveOptions& options) {
+  const bool writing = options.check.empty();
+  const std::pair<const char*, bool> given[] = {
+      {"--task", writing && !options.task.empty()},  {"--device", writing && !options.device.empty()},
+      {"--set", writing && !options.set.empty()},    {"--seed", writing && options.seed.has_value()},
+      {"--step", !writing && !options.step.empty()}, {"--out", !writing && !options.out.empty()}};
+  for (const auto& [name, ignored] : given)
+    if (ignored)
+      return fail(Errc::invalid_input,
+                  fmt::format("{} goes with {}; see kerf prove --help", name,
+                              writing ? "--check FOLDER, which checks a proof" : "RUN, of which a proof is written"));
+  return {};
+}
+
 }  // namespace
 
 Result<int> prove(const ProveOptions& options, const Environment& environment, Console& console) {
   if (options.check.empty() == options.run.empty())
     return fail(Errc::invalid_input,
                 "give a RUN to write a proof of, or --check FOLDER to check one; see kerf prove --help");
+  KERF_TRY_VOID(check_options(options));
   if (options.check.empty()) return write_proof(options, console).transform([] { return kJudged; });
   return check_proof(options, environment, console);
 }

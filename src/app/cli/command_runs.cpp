@@ -28,7 +28,7 @@ Json to_json(const RunEntry& entry) {
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
   Json json = {{"run", entry.folder.string()},         {"task", entry.task},   {"target", entry.target},
                {"state", run_state_name(entry.state)}, {"ended", entry.ended}, {"changed", entry.changed_ms / 1000},
-               {"best_step", entry.best_step},         {"best", nullptr}};
+               {"best_step", entry.best_step},         {"plain", entry.plain}, {"best", nullptr}};
   if (entry.best)
     json["best"] = {{"vs", entry.best->vs},
                     {"ratio", number(entry.best->ratio)},
@@ -39,6 +39,7 @@ Json to_json(const RunEntry& entry) {
 }
 
 Cell best_cell(const RunEntry& entry) {
+  if (entry.plain) return {"the plain kernel", Colour::yellow};
   if (!entry.best) return {"-", Colour::dim};
   const bool faster = standing_of(*entry.best) == Standing::faster;
   return {fmt::format("{} vs {}", format_speedup(*entry.best), one_line(entry.best->vs)),
@@ -49,6 +50,9 @@ Cell best_cell(const RunEntry& entry) {
 
 Status runs(const RunsOptions& options, const Environment&, Console& console) {
   const std::string folder = options.folder.empty() ? kRunsFolder : options.folder;
+  std::error_code error;
+  if (!options.folder.empty() && !std::filesystem::is_directory(folder, error))
+    return fail(Errc::not_found, fmt::format("there is no folder '{}'; give one: kerf runs FOLDER", folder));
   const auto list = list_runs(folder);
   if (options.json) {
     Json json = {{"schema", 1}, {"runs", Json::array()}};

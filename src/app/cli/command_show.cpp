@@ -21,7 +21,8 @@ Json brief(const Step& step) {
                {"candidate", step.evaluation.candidate_id},
                {"outcome", outcome_name(step.evaluation.outcome)},
                {"cell", step.cell}};
-  if (const Measurement* measurement = measurement_of(step)) {
+  if (is_fallback(step)) json["plain"] = true;
+  if (const Measurement* measurement = measurement_of(step); measurement != nullptr && !is_fallback(step)) {
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
     json["speedup"] = {{"vs", measurement->speedup.vs},
                        {"ratio", number(measurement->speedup.ratio)},
@@ -75,6 +76,8 @@ std::string show_json(const RunView& run) {
 }  // namespace
 
 Status show(const ShowOptions& options, const Environment&, Console& console) {
+  if (int{options.json} + int{options.csv} + int{options.source} > 1)
+    return fail(Errc::invalid_input, "give one of --json, --csv and --source: each prints the run in another form");
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, load_run(folder));
   if (options.source) {

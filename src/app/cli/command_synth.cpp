@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include "app/cli/commands.hpp"
+#include "base/text.hpp"
 #include "propose/synth/synthesiser.hpp"
 
 namespace kerf::cli {
 
 Status synth(const SynthOptions& options, const Environment& environment, Console& console) {
+  if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task));
   const auto sandbox = make_sandbox();

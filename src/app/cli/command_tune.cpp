@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/host_load.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
@@ -109,33 +111,43 @@ json to_json(const TuneReport& report, const Candidate& candidate) {
   return object;
 }
 
+/// Other values take the place of the defaults only where they are faster beyond the noise.
+void keep_defaults_unless_shown(TuneReport& report) {
+  if (!report.gain || report.gain->low > 1 || !report.before) return;
+  report.rejected = std::exchange(report.best, report.defaults);
+  for (auto& [shape, best] : report.best_by_shape)
+    if (best == *report.rejected) best = report.defaults;
+  report.verdict = *std::exchange(report.before, std::nullopt);
+}
+
 /// Says plainly that tuning changed nothing; "" when it did, or when nothing passed.
 std::string kept_words(const TuneReport& report) {
   if (report.best != report.defaults || !std::holds_alternative<Measurement>(report.verdict.outcome)) return "";
   if (report.rejected)
-    return fmt::format("the defaults are kept: nothing found was faster when timed in turn ({} came nearest)",
-                       words(*report.rejected));
+    return fmt::format("the defaults are kept: nothing was shown to be faster when timed in turn ({} came nearest{})",
+                       words(*report.rejected), report.gain ? ": " + format_speedup(*report.gain) : "");
   return "the defaults are kept: nothing found was faster";
 }
 
 void show(const TuneReport& report, Console& console) {
   constexpr std::size_t kRows = 12;
   std::vector<std::vector<Cell>> rows{
-      {{"tunables"}, {"time"}, {"timings", Colour::none, true}, {"against the best", Colour::none, true}}};
+      {{"tunables"}, {"time"}, {"timings", Colour::none, true}, {"lower quartile", Colour::none, true}}};
   for (const TuneTrial& trial : report.table) {
     if (rows.size() > kRows) break;
     if (trial.refused) {
       rows.push_back({{words(trial.tunables)}, {outcome_words(*trial.refused), Colour::red}});
       continue;
     }
-    const double ratio = trial.score_us / report.table.front().score_us;
     const Colour colour = trial.tunables == report.best ? Colour::green : Colour::none;
     rows.push_back({{words(trial.tunables), colour},
                     {interval(trial.time)},
                     {std::to_string(trial.timings), Colour::none, true},
-                    {fmt::format("{:.3f}x", ratio), Colour::none, true}});
+                    {format_us(trial.score_us), Colour::none, true}});
   }
   console.out << "\n" << table(rows, console.out_style);
+  console.out << paint("ranked by the lower quartile: what else the machine does only ever slows a kernel down\n",
+                       Colour::dim, console.out_style);
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
   console.out << fmt::format("\n{} quick timings, {} of {:.0f} tuples, {:.1f} s{}\n\n", report.timings,
                              report.table.size(), report.tuples, report.seconds,
@@ -143,9 +155,9 @@ void show(const TuneReport& report, Console& console) {
   std::vector<Evaluation> verdicts{report.verdict};
   verdicts.back().candidate += " (" + words(report.best) + ")";
   console.out << evaluation_table(verdicts, console.out_style);
-  if (report.gain)
-    console.out << fmt::format("{} over the defaults ({}), timed in turn{}\n", format_speedup(*report.gain),
-                               words(report.defaults), report.gain->low > 1 ? "" : "; within the noise");
+  if (report.gain && report.best != report.defaults)
+    console.out << fmt::format("{} over the defaults ({}), timed in turn\n", format_speedup(*report.gain),
+                               words(report.defaults));
   if (const std::string kept = kept_words(report); !kept.empty())
     console.out << paint(kept, Colour::yellow, console.out_style) << "\n";
   if (const std::string failure = failure_report(report.verdict, console.out_style); !failure.empty())
@@ -188,7 +200,11 @@ Status tune_kernel(const TuneCommand& options, const Environment& environment, C
   tuning.passes = options.all;
   tuning.jobs = options.jobs > 0 ? options.jobs : available_cores();
   TuneProgress progress(console, options.json);
-  KERF_TRY(const TuneReport report, tune(*judge, candidate, tuning, session->clock(), progress));
+  const std::string busy = session->facts().runs_on_host ? busy_words(busy_share()) : "";
+  if (!busy.empty()) progress.on_note(busy);
+  KERF_TRY(TuneReport report, tune(*judge, candidate, tuning, session->clock(), progress));
+  keep_defaults_unless_shown(report);
+  if (!busy.empty()) report.verdict.notes.push_back(busy);
 
   if (options.json)
     console.out << to_json(report, candidate).dump() << std::endl;

@@ -10,6 +10,18 @@
 #include "task/task.hpp"
 
 namespace kerf::cli {
+namespace {
+
+/// " (did you mean 'sample:softmax'?)": a name without its ending, or that of a sample.
+std::string task_hint(const std::string& path) {
+  std::error_code error;
+  for (const std::string& file : {path + ".toml", "tasks/" + path + ".toml", "tasks/" + path})
+    if (std::filesystem::is_regular_file(file, error)) return fmt::format(" (did you mean '{}'?)", file);
+  const std::string stem = std::filesystem::path(path).stem().string(), guess = nearest(stem, sample_names());
+  return guess.empty() ? "" : fmt::format(" (did you mean '{}{}'?)", kSamplePrefix, guess);
+}
+
+}  // namespace
 
 Result<Task> load_checked_task(const std::string& path) {
   KERF_TRY(TaskText text, read_checked_task(path));
@@ -20,9 +32,9 @@ Result<TaskText> read_checked_task(const std::string& path) {
   std::error_code error;
   const bool sample = path.starts_with(kSamplePrefix);
   if (!sample && !std::filesystem::exists(path, error))
-    return fail(Errc::not_found, fmt::format("there is no task file '{}'; 'kerf tasks' lists the sample tasks, 'kerf "
+    return fail(Errc::not_found, fmt::format("there is no task file '{}'{}; 'kerf tasks' lists the sample tasks, 'kerf "
                                              "new NAME' writes one to start from",
-                                             path));
+                                             path, task_hint(path)));
   KERF_TRY(TaskText text, sample ? read_sample(path.substr(kSamplePrefix.size())) : read_task(path));
   const Task& task = text.task;
   const auto check = [&](const std::string& target, const std::string& where) -> Status {

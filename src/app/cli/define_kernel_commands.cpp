@@ -140,13 +140,13 @@ void define_others(CLI::App& app, Options& options) {
   auto* naive = app.add_subcommand("naive", "Print the plain kernel generated from a task, as a starting point");
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
-  add_value(naive, "--target", options.naive.target, "NAME", target_choices())->required();
+  add_value(naive, "--target", options.naive.target, "NAME", "Required: " + target_choices());
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
   synth->footer(
       "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
       "--start 2 > mine.cpp");
   add_file(synth, "TASK", options.synth.task, "The task's .toml file");
-  add_value(synth, "--target", options.synth.target, "NAME", target_choices())->required();
+  add_value(synth, "--target", options.synth.target, "NAME", "Required: " + target_choices());
   synth->add_flag("--list", options.synth.list, "One line per composition instead");
   add_value(synth, "--start", options.synth.start, "NUMBER", "Which composition (default 0, the best guess)");
 }

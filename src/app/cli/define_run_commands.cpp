@@ -46,11 +46,11 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   command->footer(kOptimizeNotes);
   command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
   add_value(command, "--target", options.target, "NAME",
-            fmt::format("{} (default: {})", target_choices(), default_target()));
+            fmt::format("{} (default: that of --from, or {})", target_choices(), default_target()));
   add_value(command, "--device", options.device, "NAME",
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--evals", options.evaluations, "NUMBER",
-            "Most evaluations (default: 100, or no limit with --time); 0: no limit")
+            "Most evaluations, of a resumed run in total (default: 100, or no limit with --time); 0: no limit")
       ->check(CLI::Range(0, 10000000).description(""));
   add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
       ->check(above_zero());

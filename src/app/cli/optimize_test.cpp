@@ -232,6 +232,28 @@ TEST(RunSummary, CallsAWinnerAWinner) {
   EXPECT_EQ(text.find("nothing faster"), std::string::npos);
 }
 
+TEST(RunSummary, ThePlainKernelAsTheBestIsNotComparedWithItself) {
+  OptimizeResult result = result_of({"naive", 0.91, 0.8, 1.04});
+  result.best->proposer = kBaselineProposer;
+  result.naive = "runs/rope/naive.cpp";
+  const std::string text = run_summary(result, {});
+  EXPECT_HAS(text, "the plain kernel stays the best");
+  EXPECT_HAS(text, "default  412 us");
+  EXPECT_HAS(text, "use     runs/rope/naive.cpp");
+  EXPECT_EQ(text.find("0.91x"), std::string::npos) << text;
+  EXPECT_EQ(text.find("best.cpp"), std::string::npos) << "the same file under another name";
+  EXPECT_HAS(step_line(*result.best, {}), "the plain kernel");
+}
+
+TEST(RunSummary, SaysThatNoKernelWasTriedInTheTime) {
+  OptimizeResult result = result_of({"naive", 0.91, 0.8, 1.04});
+  result.best->proposer = kBaselineProposer;
+  result.search.progress.time_limit = 1;
+  const std::string text = run_summary(result, {});
+  EXPECT_HAS(text, "no kernel was tried: the time went on preparation; give more --time");
+  EXPECT_EQ(text.find("nothing faster"), std::string::npos) << text;
+}
+
 TEST(RunSummary, SaysPlainlyWhenNothingIsFasterAndOffersThePlainKernel) {
   for (const Speedup& speedup : {Speedup{"naive", 0.72, 0.7, 0.74}, Speedup{"naive", 1.01, 0.98, 1.04}}) {
     OptimizeResult result = result_of(speedup);

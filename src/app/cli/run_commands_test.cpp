@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -93,7 +95,10 @@ TEST_F(RunCommands, RunsListsThem) {
   const auto json = nlohmann::json::parse(kerf({"runs", root_.string(), "--json"}).out);
   EXPECT_EQ(json["runs"][0]["best_step"], 120);
   EXPECT_EQ(json["runs"][0]["best"]["standing"], "faster");
-  EXPECT_HAS(kerf({"runs", (root_ / "nothing").string()}).out, "no runs in");
+  const auto missing = kerf({"runs", (root_ / "nothing").string()});
+  EXPECT_EQ(missing.code, kMisuse);
+  EXPECT_HAS(missing.err, "there is no folder");
+  EXPECT_HAS(kerf({"runs", folder_}).out, "no runs in");
 }
 
 TEST_F(RunCommands, AWinnerSlowerThanTheBaselineIsNotPresentedAsSuccess) {
@@ -107,6 +112,84 @@ TEST_F(RunCommands, AWinnerSlowerThanTheBaselineIsNotPresentedAsSuccess) {
   EXPECT_HAS(proved.out, "not that it is fast: it is slower than naive");
   EXPECT_EQ(kerf({"show", folder_}).out.find("slower than naive"), std::string::npos);
   fs::remove_all(slow);
+}
+
+TEST_F(RunCommands, ReadingARunLeavesItAsItIs) {
+  const auto before = fs::last_write_time(folder_);
+  EXPECT_EQ(kerf({"show", folder_}).code, 0);
+  EXPECT_EQ(kerf({"runs", root_.string()}).code, 0);
+  EXPECT_FALSE(fs::exists(folder_ + "/kerf.db-wal"));
+  EXPECT_FALSE(fs::exists(folder_ + "/kerf.db-shm"));
+  EXPECT_EQ(fs::last_write_time(folder_), before);
+}
+
+TEST_F(RunCommands, AResumedRunNeedsALargerBudget) {
+  const auto resumed = kerf({"optimize", "--resume", folder_, "--evals", "2"});
+  EXPECT_EQ(resumed.code, kMisuse);
+  EXPECT_HAS(resumed.err, "evaluations already, and --evals is the total; give more than");
+}
+
+TEST_F(RunCommands, AProofOfAnUncertifiedKernelSaysSo) {
+  const auto proved = kerf({"prove", folder_, "--out", (root_ / "proof").string()});
+  EXPECT_EQ(proved.code, 0) << proved.err;
+  EXPECT_HAS(proved.out, "note: the kernel is not certified");
+}
+
+TEST_F(RunCommands, OptionsThatWouldBeIgnoredAreMisuse) {
+  const std::vector<std::vector<std::string>> refused = {{"export", folder_, "--set", "BLOCK=64"},
+                                                         {"prove", folder_, "--set", "measure.max_rounds=x"},
+                                                         {"prove", folder_, "--seed", "3"},
+                                                         {"prove", "--check", folder_, "--step", "3"},
+                                                         {"show", folder_, "--json", "--csv"},
+                                                         {"show", folder_, "--source", "best", "--json"},
+                                                         {"explain", folder_, "--diff"}};
+  for (const auto& args : refused) {
+    const auto ran = kerf(args);
+    EXPECT_EQ(ran.code, kMisuse) << args[0] << " " << args.back();
+    EXPECT_EQ(ran.out, "") << args[0];
+    EXPECT_HAS(ran.err, "--") << args[0];
+  }
+}
+
+/// The fixture's steps with a paired comparison, or with the plain kernel as the best.
+class ChangedRun : public RunCommands {
+ protected:
+  RunView run_ = load_run(folder_).value();
+  Step& last() { return run_.steps.back(); }
+};
+
+TEST_F(ChangedRun, ThePlainKernelIsNotGivenASpeedupOverItself) {
+  last().proposer = kBaselineProposer;
+  last().name = "naive";
+  EXPECT_HAS(best_text(run_, {}), "the plain kernel stays the best");
+  EXPECT_EQ(best_text(run_, {}).find("over naive"), std::string::npos);
+  const std::string story = step_text(run_, last().number, false, {});
+  EXPECT_HAS(story, "the plain kernel");
+  EXPECT_EQ(story.find("vs naive"), std::string::npos) << story;
+  EXPECT_HAS(top_text(run_, 3, {}), "the best is the plain kernel (step 120)");
+  EXPECT_EQ(speedup_of(last()), 0);
+}
+
+TEST_F(ChangedRun, FiguresAreThoseOfTheStepAndComparisonsAreTold) {
+  Step& step = run_.steps[static_cast<std::size_t>(last().parents.at(0)) - 1];
+  auto& measured = std::get<Measurement>(step.evaluation.outcome);
+  measured.speedup = {"naive", 1.25, 1.2, 1.3};
+  measured.comparison = PairedComparison{1, 9.0, 4.0, 3.5, 4.5};
+  EXPECT_EQ(speedup_of(step), 1.25) << "not 9 times 4";
+  const std::string story = step_text(run_, step.number, false, {});
+  EXPECT_HAS(story, "1.25x (1.20x to 1.30x), 4 times as fast (3.5 to 4.5) as step 1, timed in turn");
+  EXPECT_EQ(story.find("36"), std::string::npos) << story;
+}
+
+TEST_F(ChangedRun, TheTableSaysWhyItsFirstIsNotTheBest) {
+  Step& lucky = run_.steps[static_cast<std::size_t>(last().parents.at(0)) - 1];
+  std::get<Measurement>(lucky.evaluation.outcome).speedup = {"naive", 50, 10, 90};
+  EXPECT_HAS(top_text(run_, 3, {}), "the best is step 120, not the largest figure: it was measured again at the end");
+  run_.best = 1;
+  auto& measured = std::get<Measurement>(lucky.evaluation.outcome);
+  measured.comparison = PairedComparison{1, 9.0, 0.97, 0.9, 1.05};
+  EXPECT_HAS(top_text(run_, 3, {}),
+             fmt::format("step {} was 0.97 times as fast (0.9 to 1.05) as step 1, timed in turn", lucky.number));
 }
 
 TEST_F(RunCommands, ExplainTellsTheSearchAndTheLineage) {

@@ -74,8 +74,12 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
   }
   text += "\n      ";
   if (measurement_of(step) != nullptr) {
-    text += format_speedup(shown_speedup(step));
-    if (!is_confirmation(step) && !step.parents.empty() && speedup_of(run.step(step.parents[0])) > 0)
+    const std::string paired = paired_words(step);
+    text += is_fallback(step) ? "the plain kernel" : format_speedup(shown_speedup(step));
+    if (!paired.empty())
+      text += ", " + paired;
+    else if (!is_confirmation(step) && !step.parents.empty() && speedup_of(step) > 0 &&
+             speedup_of(run.step(step.parents[0])) > 0)
       text += fmt::format(", {} against step {}", gain_text(speedup_of(step) / speedup_of(run.step(step.parents[0]))),
                           step.parents[0]);
   } else {
@@ -85,6 +89,13 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
   text += "\n";
   if (diff && !step.parents.empty()) text += diff_text(run, step, style);
   return text;
+}
+
+/// Of the plain kernel, which is not compared with itself.
+Evaluation without_speedups(Evaluation evaluation) {
+  if (auto* measurement = std::get_if<Measurement>(&evaluation.outcome))
+    for (auto& shape : measurement->shapes) shape.speedups.clear();
+  return evaluation;
 }
 
 std::string cost_text(const char* what, const std::vector<TierTime>& parts) {
@@ -112,8 +123,8 @@ std::string search_text(const RunView& run, const Style& style) {
     const Step& step = run.step(point.step);
     rows.push_back({{std::to_string(point.step), Colour::none, true},
                     {format_seconds(std::isfinite(step.seconds) ? step.seconds : 0), Colour::none, true},
-                    {format_speedup(point.speedup), Colour::none, true},
-                    {point.gain > 1 ? gain_text(point.gain) : "first", Colour::none, true},
+                    {is_fallback(step) ? "plain" : format_speedup(point.speedup), Colour::none, true},
+                    {rows.size() == 1 ? "first" : gain_text(point.gain), Colour::none, true},
                     {printable(fmt::format("{}, {}", stage_name(step.stage), step.operation))},
                     {what_changed(run, step)}});
   }
@@ -124,7 +135,8 @@ std::string search_text(const RunView& run, const Style& style) {
   text += paint(
       "\nkept: entered the archive. best: faster than everything before. reached: landed in the cell asked for. gain: "
       "median\n"
-      "of child over parent. 'kerf explain RUN STEP' tells one kernel's story.\n",
+      "of child over parent, in turning points over the best before. 'kerf explain RUN STEP' tells one kernel's "
+      "story.\n",
       Colour::dim, style);
   return text;
 }
@@ -138,7 +150,9 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
       fmt::format("proposed by {} ({}) in stage {}{}\n", one_line(step.proposer), one_line(step.operation),
                   stage_name(step.stage), step.direction.empty() ? "" : ", asked to go " + one_line(step.direction));
   if (measurement_of(step) != nullptr) {
-    text += "\n" + evaluation_table(std::span(&step.evaluation, 1), style);
+    const Evaluation shown = is_fallback(step) ? without_speedups(step.evaluation) : step.evaluation;
+    text += "\n" + evaluation_table(std::span(&shown, 1), style);
+    if (const std::string paired = paired_words(step); !paired.empty()) text += paired + "\n";
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
     for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", one_line(reason));
   } else {
@@ -152,7 +166,9 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
   for (const Step& other : run.steps)
     if (std::find(other.parents.begin(), other.parents.end(), number) != other.parents.end())
       children.push_back(std::to_string(other.number));
-  if (!children.empty()) text += fmt::format("\n{} children: {}\n", children.size(), join(children, ", "));
+  if (!children.empty())
+    text += fmt::format("\n{} {}: {}\n", children.size(), children.size() == 1 ? "child" : "children",
+                        join(children, ", "));
   return text;
 }
 

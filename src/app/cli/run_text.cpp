@@ -37,6 +37,30 @@ std::string tunables_text(const Bindings& tunables) {
   return join(parts, " ");
 }
 
+/// The plain kernel is the best: its times, and no speedup over itself.
+std::string plain_best_text(const Measurement& measurement, const Style& style) {
+  std::string text = paint("the plain kernel stays the best: nothing was shown to be faster\n", Colour::yellow, style);
+  std::vector<std::vector<Cell>> rows{{{"shape"}, {"time", Colour::none, true}}};
+  for (const auto& shape : measurement.shapes)
+    rows.push_back({{one_line(shape.shape)}, {format_us(shape.time.median), Colour::none, true}});
+  return text + table(rows, style);
+}
+
+/// Why `first`, the largest figure, is not the best; "" when it is.
+std::string why_not_best(const RunView& run, const Step& first) {
+  if (run.best == 0 || run.best == first.number) return "";
+  const Step& best = run.step(run.best);
+  if (is_fallback(best))
+    return fmt::format("the best is the plain kernel (step {}): none of these was shown to be faster than it\n",
+                       best.number);
+  std::string text = fmt::format("the best is step {}, not the largest figure: ", best.number);
+  if (is_confirmation(best) && !is_confirmation(first))
+    return text + "it was measured again at the end, on data the search never saw\n";
+  const std::string paired = paired_words(first);
+  if (!paired.empty()) return text + fmt::format("step {} was {}\n", first.number, paired);
+  return text + "speedups measured at different times differ by what else the machine did\n";
+}
+
 }  // namespace
 
 std::string format_speedup(double ratio) {
@@ -78,6 +102,7 @@ std::string best_text(const RunView& run, const Style& style) {
   text += fmt::format("step {}  {}  {}\n", step.number, one_line(step.name), one_line(tunables_text(step.tunables)));
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr) return text;
+  if (is_fallback(step)) return text + plain_best_text(*measurement, style);
   const bool faster = standing_of(measurement->speedup) == Standing::faster;
   text += fmt::format("{} over {}",
                       paint(format_speedup(measurement->speedup), faster ? Colour::green : Colour::yellow, style),
@@ -140,8 +165,8 @@ std::string archive_text(const RunView& run, const Style& style) {
     for (const int level : cell) row.push_back({std::to_string(level), Colour::none, true});
     std::vector<std::string> others;
     for (std::size_t i = 1; i < elites.size(); ++i)
-      others.push_back(fmt::format("{} ({})", format_speedup(std::exp(elites[i].fitness.log_speedup)), elites[i].step));
-    row.push_back({format_speedup(std::exp(elites[0].fitness.log_speedup)), Colour::none, true});
+      others.push_back(fmt::format("{} ({})", format_speedup(speedup_of(run.step(elites[i].step))), elites[i].step));
+    row.push_back({format_speedup(speedup_of(run.step(elites[0].step))), Colour::none, true});
     row.push_back({std::to_string(elites[0].step), Colour::none, true});
     row.push_back({one_line(run.step(elites[0].step).name)});
     row.push_back({join(others, ", "), Colour::dim});
@@ -167,7 +192,8 @@ std::string top_text(const RunView& run, int top, const Style& style) {
                     {one_line(step->name)},
                     {one_line(tunables_text(step->tunables))},
                     {step->evaluation.candidate_id.substr(0, 12), Colour::dim}});
-  return heading("Fastest kernels", style) + table(rows, style);
+  return heading("Fastest kernels", style) + table(rows, style) +
+         paint(why_not_best(run, *order.front()), Colour::dim, style);
 }
 
 }  // namespace kerf::cli

@@ -27,6 +27,7 @@ std::string decision_word(const Step& step) {
 std::string figure(const Step& step) {
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr) return outcome_gate(step.evaluation.outcome);
+  if (is_fallback(step)) return "the plain kernel";
   if (const Speedup speedup = shown_speedup(step); speedup.ratio > 0) return format_speedup(speedup);
   const ShapeMeasurement* shape = main_shape(*measurement);
   return shape != nullptr ? format_us(shape->time.median) : "";
@@ -155,10 +156,17 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
   const SearchProgress& progress = result.search.progress;
   std::string text = "\n";
   const Measurement* measurement = result.best ? measurement_of(*result.best) : nullptr;
-  if (measurement == nullptr) {
+  const bool plain = measurement != nullptr && is_fallback(*result.best);
+  if (progress.evaluations == 0 && progress.time_limit > 0 && !result.search.interrupted) {
+    text += paint("no kernel was tried: the time went on preparation; give more --time\n", Colour::yellow, style);
+  } else if (measurement == nullptr) {
     text += paint(fmt::format("no kernel passed all gates in {} evaluations", progress.evaluations), Colour::yellow,
                   style) +
             "\n";
+  } else if (plain) {
+    text += paint("nothing faster was found: the plain kernel stays the best\n", Colour::yellow, style);
+    for (const ShapeMeasurement& shape : measurement->shapes)
+      text += fmt::format("{}  {}\n", paint(one_line(shape.shape), Colour::bold, style), format_us(shape.time.median));
   } else {
     if (result.standing != Standing::faster)
       text += paint(fmt::format("nothing faster than {} was found: the best kernel is {}",
@@ -167,21 +175,24 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
               "\n";
     text += shape_lines(*measurement, style);
   }
-  text += paint(fmt::format("{} evaluations in {}: {} refused, {} of known code, {} of {} cells filled; {}\n",
-                            progress.evaluations, format_seconds(progress.seconds), progress.failures,
-                            progress.duplicates, progress.cells, kCells, result.search.stopped),
-                Colour::dim, style);
+  text +=
+      paint(fmt::format("{} {} in {}: {} refused, {} of known code, {} of {} cells filled; {}\n", progress.evaluations,
+                        progress.evaluations == 1 ? "evaluation" : "evaluations", format_seconds(progress.seconds),
+                        progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
+            Colour::dim, style);
   if (const std::string models = spending_text(progress); !models.empty())
     text += paint(fmt::format("models: {}\n", models), Colour::dim, style);
-  if (measurement != nullptr)
+  if (measurement != nullptr && !plain)
     text += paint(
         "speedups come from rounds in which both kernels ran; times before are the median after times the speedup\n",
         Colour::dim, style);
   text += "\n";
   if (result.naive) text += fmt::format("use     {}  the plain kernel\n", result.naive->string());
-  if (result.kernel)
+  if (result.kernel && !(plain && result.naive))
     text += fmt::format("kernel  {}{}\n", result.kernel->string(),
-                        result.standing == Standing::faster ? "" : "  " + standing_text(measurement->speedup));
+                        plain                                 ? "  the plain kernel"
+                        : result.standing == Standing::faster ? ""
+                                                              : "  " + standing_text(measurement->speedup));
   if (measurement != nullptr && !measurement->shapes.empty() && !measurement->shapes.front().speed_of_light)
     text += paint("        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n",
                   Colour::dim, style);

@@ -43,6 +43,8 @@ bool shapes_agree(const Measurement& then, const Measurement& now, double slack,
 
 }  // namespace
 
+bool is_noisy(const Speedup& speedup) { return speedup.high > kWidest * speedup.low; }
+
 Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double slack) {
   Comparison result;
   result.same_device = claimed.device == fresh.device && claimed.target == fresh.target;
@@ -77,7 +79,7 @@ Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double sl
         fmt::format("the strongest baseline here is '{}'; the claim is over '{}'", result.found.vs, result.claimed.vs));
   if (!lies_in(result.claimed.ratio, result.found, slack) || !shapes_agree(*then, *now, slack, result.remarks)) {
     result.speed = SpeedCheck::refuted;
-  } else if (result.found.high > kWidest * result.found.low) {
+  } else if (is_noisy(result.found)) {
     result.remarks.push_back("the timing here is noisy: its interval is too wide to say much about speed");
   } else {
     result.speed = SpeedCheck::confirmed;

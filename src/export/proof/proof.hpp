@@ -60,6 +60,8 @@ struct Comparison {
   std::vector<std::string> remarks;
   bool holds() const { return right && speed == SpeedCheck::confirmed; }
 };
+/// The ends of its interval are too far apart to say much about speed.
+bool is_noisy(const Speedup& speedup);
 /// `slack` is what sessions on one device differ by, on top of the intervals; single shapes get three times as much.
 Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double slack);
 

@@ -17,6 +17,7 @@ function openDetail(n) {
     h('span', { class: 'pill' }, step.stage), ' ', h('span', { class: 'pill' }, step.proposer + ' ' + step.operation), ' ', step.direction && h('span', { class: 'pill' }, 'asked for ' + step.direction)),
     step.change && h('p', {}, nice(step.change)), step.decision && h('p', { class: 'note' }, step.decision)];
   if (step.speedup && step.speedup.ratio > 0) body.push(h('p', {}, h('b', {}, times(step.speedup.ratio)), ` over ${step.speedup.vs} (${interval(step.speedup)})`));
+  if (step.paired) body.push(h('p', {}, step.paired));
   if (step.shapes && step.shapes.length) body.push(h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'shape'), h('th', { class: 'r' }, 'time'), h('th', {}, '95 % interval'), h('th', {}, 'baselines'), h('th', { class: 'r' }, 'speed of light'))),
     h('tbody', {}, step.shapes.map(s => h('tr', {}, h('td', {}, s.shape), h('td', { class: 'r' }, us(s.time.median)), h('td', {}, us(s.time.low) + ' to ' + us(s.time.high)),
       h('td', {}, Object.entries(s.baselines).map(([k, t]) => k + ' ' + us(t.median)).join(', ')), h('td', { class: 'r' }, s.light ? Math.round(s.light.fraction * 100) + ' %' : '–')))))));

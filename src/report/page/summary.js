@@ -13,6 +13,9 @@ function summarySection() {
       boxes.push(main.light ? figure('Speed of light', Math.round(main.light.fraction * 100) + ' %', main.light.bound + ' bound, floor ' + us(main.light.floor_us))
         : figure('Speed of light', '–', 'device not calibrated'));
     }
+  } else if (best && best.plain) {
+    boxes.push(figure('Result', 'The plain kernel', 'nothing was shown to be faster', 'big unproved'));
+    if (main) boxes.push(figure('Time, shape ' + main.shape, us(main.time.median)));
   } else {
     boxes.push(figure('Result', 'None yet', 'no kernel was measured', 'big'));
   }
