@@ -151,8 +151,9 @@ Result<std::vector<OpenclDevice>> probe_opencl(const OpenclOptions& options) {
 Result<OpenclDevice> probe_opencl_device(const OpenclOptions& options) {
   KERF_TRY(auto devices, probe_opencl(options));
   if (options.device < 0 || static_cast<std::size_t>(options.device) >= devices.size()) {
-    return fail(Errc::not_found, fmt::format("opencl:{} does not exist; this machine has opencl:0 to opencl:{}",
-                                             options.device, devices.size() - 1));
+    const std::string all =
+        devices.size() == 1 ? "opencl:0 only" : fmt::format("opencl:0 to opencl:{}", devices.size() - 1);
+    return fail(Errc::not_found, fmt::format("opencl:{} does not exist; this machine has {}", options.device, all));
   }
   return std::move(devices[static_cast<std::size_t>(options.device)]);
 }

@@ -73,6 +73,12 @@ TEST(CommandLine, AMissingTargetIsAskedForWithTheChoices) {
   }
 }
 
+TEST(CommandLine, SaysWhatAnOptionTakes) {
+  EXPECT_HAS(kerf({"optimize", task("gelu"), "--evals", "abc"}).err,
+             "expected a whole number from 0 to 10000000, not 'abc'");
+  EXPECT_HAS(kerf({"optimize", task("gelu"), "--evals", "-1"}).err, "not '-1'");
+}
+
 TEST(HostLoad, OnlyABusyMachineIsToldOf) {
   EXPECT_EQ(busy_words(std::nullopt), "");
   EXPECT_EQ(busy_words(0.1), "");

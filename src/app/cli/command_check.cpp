@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -161,6 +162,12 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
                      tensors_text(task.inputs), tensors_text(task.outputs), precision_name(task.precision),
                      task.id.substr(0, 16));
   out << shapes_table(shapes, style);
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  for (const ShapeFacts& shape : shapes)
+    if (memory > 0 && shape.bytes > memory)
+      out << paint(fmt::format("shape set '{}' takes {}; this machine has {} of memory\n", one_line(shape.set.name),
+                               format_bytes(shape.bytes), format_bytes(memory)),
+                   Colour::yellow, style);
   if (std::all_of(shapes.begin(), shapes.end(), [](const ShapeFacts& s) { return s.floors.empty(); }))
     out << paint("No floors: 'kerf doctor --calibrate' measures the peaks of this machine once.\n", Colour::dim, style);
   if (admission.admitted)

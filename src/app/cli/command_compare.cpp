@@ -51,6 +51,7 @@ Result<Side> read_side(const std::string& path, const CompareOptions& options, c
 
 /// Only kernels that compute the right thing are compared.
 Status verify(Judge& judge, const Task& task, const Side& side, Observer& observer) {
+  observer.on_note("verifying " + side.candidate.name);
   KERF_TRY_VOID(check_against(task, side.candidate));
   KERF_TRY(const Evaluation evaluation, judge.evaluate(side.candidate, side.tunables, observer));
   if (std::holds_alternative<Measurement>(evaluation.outcome)) return {};

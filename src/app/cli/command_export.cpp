@@ -146,7 +146,7 @@ Status verify_shapes(const exporting::Winner& winner, const std::vector<ShapeSet
     KERF_TRY(const Evaluation verdict, judge->evaluate(candidate, tunables, silent));
     if (!std::holds_alternative<Measurement>(verdict.outcome))
       return fail(Errc::invalid_input,
-                  fmt::format("the kernel cannot be exported: {} at {}: {}", outcome_name(verdict.outcome),
+                  fmt::format("the kernel cannot be exported: {} at gate '{}': {}", outcome_words(verdict.outcome),
                               outcome_gate(verdict.outcome), printable(outcome_message(verdict.outcome))));
   }
   return {};

@@ -40,8 +40,8 @@ void define_eval(CLI::App& app, EvalOptions& options) {
             "With --strict: and unless the whole interval of its speedup is at least this")
       ->check(CLI::Range(0.0, 1e6).description(""));
   add_seed(command, options.seed, "Seed of the test data; otherwise a fresh one");
-  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
-      ->check(CLI::Range(0, 1024).description(""));
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
+      ->check(whole_number(0, 1024));
 }
 
 constexpr const char* kTuneNotes =
@@ -65,16 +65,16 @@ void define_tune(CLI::App& app, TuneCommand& options) {
   add_value(command, "--shape", options.shape, "NAME", "Only this shape set of the task");
   add_value(command, "--evals", options.evaluations, "NUMBER",
             "Quick timings of tuples, repeated ones included (default 60)")
-      ->check(CLI::Range(1, 1000000).description(""));
+      ->check(whole_number(1, 1000000));
   add_value(command, "--time", options.seconds, "SECONDS", "Stop timing after this long (default: no limit)")
       ->check(above_zero());
   add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a quick timing (default 5)")
-      ->check(CLI::Range(1, 1000).description(""));
+      ->check(whole_number(1, 1000));
   add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")
-      ->check(CLI::Range(1, 100).description(""));
+      ->check(whole_number(1, 100));
   add_seed(command, options.seed, "Seed of the search and the test data (default 1)");
-  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
-      ->check(CLI::Range(0, 1024).description(""));
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
+      ->check(whole_number(0, 1024));
   add_value(command, "--set", options.set, "NAME=VALUE",
             "A setting (measure.max_rounds=20; 'kerf settings' lists them); may be repeated")
       ->expected(1)
@@ -107,8 +107,8 @@ void define_compare(CLI::App& app, CompareOptions& options) {
       ->expected(1)
       ->take_all();
   add_seed(command, options.seed, "Seed of the test data; otherwise a fresh one");
-  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
-      ->check(CLI::Range(0, 1024).description(""));
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
+      ->check(whole_number(0, 1024));
   command->add_flag("--json", options.json, "One JSON object on stdout, nothing else");
 }
 

@@ -23,12 +23,24 @@ CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char*
 }
 
 /// A budget of zero would mean no budget at all to those who read it.
+/// The parser's own words for text that is no number are about ranges.
+inline CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return {
+      [=](const std::string& text) {
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool fine = error == std::errc() && end == text.data() + text.size() && number >= least && number <= most;
+        return fine ? std::string() : fmt::format("expected a whole number from {} to {}, not '{}'", least, most, text);
+      },
+      ""};
+}
+
 inline CLI::Validator above_zero() {
   return {[](const std::string& text) {
             double number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
             const bool fine = error == std::errc() && end == text.data() + text.size() && number > 0 && number <= 1e9;
-            return fine ? std::string() : "expected seconds, more than 0: " + text;
+            return fine ? std::string() : "expected seconds, more than 0, not '" + text + "'";
           },
           ""};
 }

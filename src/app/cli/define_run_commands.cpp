@@ -26,9 +26,9 @@ void define_minds(CLI::App* command, MindOptions& options) {
   add_models(command, options);
   add_value(command, "--context", options.context_tokens, "TOKENS",
             "With --model: prompt and reply together (default: 32768)")
-      ->check(CLI::Range(1024, 100000000).description(""));
+      ->check(whole_number(1024, 100000000));
   add_value(command, "--max-tokens", options.max_tokens, "NUMBER", "Most tokens, prompts and replies of all models")
-      ->check(CLI::Range(1, 2000000000).description(""));
+      ->check(whole_number(1, 2000000000));
   add_value(command, "--max-cost", options.max_cost, "USD", "Most money; needs prices (--models)")
       ->check(CLI::Range(1e-6, 1e9).description(""));
   add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
@@ -51,7 +51,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
             "Which device of the target, as 'kerf doctor' names it: opencl:1");
   add_value(command, "--evals", options.evaluations, "NUMBER",
             "Most evaluations, of a resumed run in total (default: 100, or no limit with --time); 0: no limit")
-      ->check(CLI::Range(0, 10000000).description(""));
+      ->check(whole_number(0, 10000000));
   add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
       ->check(above_zero());
   add_seed(command, options.seed, "Seed of every choice and of the test data; otherwise a fresh one");
@@ -73,8 +73,8 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
             "A setting, for example search.patience=30; 'kerf settings' lists them; may be repeated")
       ->expected(1)
       ->take_all();
-  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default: one per core)")
-      ->check(CLI::Range(0, 1024).description(""));
+  add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
+      ->check(whole_number(0, 1024));
   define_minds(command, options.minds);
 }
 
@@ -95,7 +95,7 @@ void define_runs(CLI::App& app, Options& options) {
             "Print a kernel instead: a step's number, a kernel's id, or the best")
       ->expected(0, 1);
   add_value(show, "--top", options.show.top, "NUMBER", "Rows of the table of kernels (default: 10)")
-      ->check(CLI::Range(0, 100000).description(""));
+      ->check(whole_number(0, 100000));
   auto* explain =
       app.add_subcommand("explain", "How a search went, or how one kernel came about and why it was kept or refused");
   explain->footer(

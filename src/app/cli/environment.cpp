@@ -88,7 +88,7 @@ Style style_for(const Environment& environment, bool terminal) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   const bool colour = value_of(environment, "NO_COLOR").empty() && value_of(environment, "TERM") != "dumb";
-  return {terminal && colour, terminal && utf8};
+  return {terminal && colour, terminal && utf8, terminal ? static_cast<std::size_t>(terminal_columns()) : 0};
 }
 
 int terminal_columns() {

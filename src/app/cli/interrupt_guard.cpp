@@ -1,5 +1,7 @@
 #include "app/cli/interrupt_guard.hpp"
 
+#include <unistd.h>
+
 namespace kerf::cli {
 namespace {
 
@@ -14,7 +16,11 @@ const std::atomic<bool>& interrupted() { return g_interrupted; }
 InterruptGuard::InterruptGuard() {
   g_interrupted = false;
   struct sigaction action = {};
-  action.sa_handler = [](int) { g_interrupted = true; };
+  action.sa_handler = [](int) {
+    static constexpr char kWords[] = "\nkerf: stopping after the current kernel; once more ends it at once\n";
+    g_interrupted = true;
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kWords, sizeof kWords - 1);
+  };
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, &old_int_);
   ::sigaction(SIGTERM, &action, &old_term_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -87,6 +88,8 @@ std::string evidence_text(const WrongEvidence& evidence) {
         "  {:.2g} times the tolerance is a matter of rounding: does one accumulator add up many terms? several lose "
         "less\n",
         times);
+  if (std::isnan(evidence.actual) && std::isfinite(evidence.expected))
+    text += "  nan is also what an element holds that the kernel never wrote\n";
   if (!evidence.box_low.empty())
     text += fmt::format("  wrong elements lie between {} and {}\n", index_text(evidence.box_low),
                         index_text(evidence.box_high));
@@ -104,6 +107,26 @@ std::string excerpt(std::string_view text, std::size_t max_lines) {
   if (lines.size() > max_lines)
     result += fmt::format("  ... {} more lines (all of them with --json)\n", lines.size() - max_lines);
   return result;
+}
+
+}  // namespace
+
+namespace {
+
+/// Takes from the widest columns until the rows are `columns` wide; none becomes narrower than a short word.
+void cut_to_fit(std::vector<std::vector<Cell>>& rows, std::vector<std::size_t>& widths, std::size_t columns) {
+  constexpr std::size_t kNarrowest = 10;
+  if (columns == 0 || widths.empty()) return;
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
+  const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)); };
+  while (total() > columns) {
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= kNarrowest) break;
+    --*widest;
+  }
+  for (auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) row[i].text = fit(row[i].text, widths[i]);
 }
 
 }  // namespace
@@ -159,6 +182,7 @@ std::string table(const std::vector<std::vector<Cell>>& given, const Style& styl
     for (std::size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
     if (!row.empty() && row.size() == widths.size()) widths.back() = std::max(widths.back(), width_of(row.back().text));
   }
+  cut_to_fit(rows, widths, style.columns);
   std::string text;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::string line;

@@ -16,6 +16,7 @@ namespace kerf::cli {
 struct Style {
   bool colour = false;
   bool unicode = false;
+  std::size_t columns = 0;  ///< tables are cut to this width; 0: not at all, as in files and pipes
 };
 
 enum class Colour { none, green, red, yellow, blue, dim, bold };
@@ -41,7 +42,8 @@ struct Cell {
   bool right = false;  ///< aligned to the right
 };
 
-/// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading.
+/// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading. Where the
+/// style has a width, the widest columns are cut until all fits.
 std::string table(const std::vector<std::vector<Cell>>& rows, const Style& style);
 
 /// One line for a finished tier: "  ok  compile       412 ms  3 shapes".

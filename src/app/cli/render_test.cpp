@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/text.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -126,6 +130,19 @@ TEST(Printable, DefusesTerminalControl) {
   EXPECT_EQ(printable("a\xC2\x9B"
                       "31mb \xC3\xA9"),
             "a?31mb \xC3\xA9");
+}
+
+TEST(Table, IsCutToTheTerminalButNotInFiles) {
+  const std::string wide(60, 'x');
+  const std::vector<std::vector<Cell>> rows{{{"step"}, {"kernel"}, {"tunables"}}, {{"17"}, {wide}, {wide}}};
+  const auto longest = [](const std::string& text) {
+    std::size_t most = 0;
+    for (const auto& line : split(text, '\n')) most = std::max(most, line.size());
+    return most;
+  };
+  EXPECT_EQ(longest(table(rows, {false, false, 80})), 80u);
+  EXPECT_EQ(longest(table(rows, {})), 128u);
+  EXPECT_NE(table(rows, {false, false, 80}).find("17"), std::string::npos);
 }
 
 TEST(TierLine, MarksSuccessAndFailure) {

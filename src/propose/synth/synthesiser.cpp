@@ -125,10 +125,10 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
                                                          const DeviceFacts& facts,
                                                          const std::map<std::string, double>& rates) {
   if (!task.graph)
-    return fail(
-        Errc::invalid_input,
-        fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] expr)",
-                    task.name));
+    return fail(Errc::invalid_input,
+                fmt::format("task {} has a C++ reference: the builtin families work on tensor expressions ([reference] "
+                            "expr); 'kerf eval' judges a kernel of yours, --mind llm or command writes some",
+                            task.name));
   OutputLanguage language{dialect, {}, {std::string(dialect.layer)}, {}};
   language.dialect.prologue = "";  // the dialect layer includes what is needed
   if (has_capability(language.dialect, facts, "runs_on_host")) {
