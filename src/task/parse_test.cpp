@@ -88,7 +88,8 @@ TEST(ParseTask, NamesThePlaceAndTheNearestKey) {
             "t.toml:3:1: unknown key 'precison' (did you mean 'precision'?); choose");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "expr", "exprs")),
              "t.toml:12:1: unknown key 'exprs' in [reference] (did you mean 'expr'?)");
-  EXPECT_HAS(error_of(replaced(kRmsnorm, "\"f32\"", "\"f23\"")), "unknown precision 'f23'; choose one of: f64, f32,");
+  EXPECT_HAS(error_of(replaced(kRmsnorm, "\"f32\"", "\"f23\"")),
+             "unknown precision 'f23' (did you mean 'f32'?); choose one of: f64, f32,");
 }
 
 TEST(ParseTask, PlacesSyntaxErrors) { EXPECT_HAS(error_of("name = \n"), "t.toml:1:"); }

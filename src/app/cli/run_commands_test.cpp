@@ -178,7 +178,7 @@ TEST_F(ChangedRun, FiguresAreThoseOfTheStepAndComparisonsAreTold) {
   EXPECT_EQ(speedup_of(step), 1.25) << "not 9 times 4";
   const std::string story = step_text(run_, step.number, false, {});
   EXPECT_HAS(story, "1.25x (1.20x to 1.30x), 4 times as fast (3.5 to 4.5) as step 1, timed in turn");
-  EXPECT_EQ(story.find("36"), std::string::npos) << story;
+  EXPECT_EQ(story.find("36.0x"), std::string::npos) << story;
 }
 
 TEST_F(ChangedRun, TheTableSaysWhyItsFirstIsNotTheBest) {

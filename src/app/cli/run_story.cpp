@@ -93,8 +93,10 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
 
 /// Of the plain kernel, which is not compared with itself.
 Evaluation without_speedups(Evaluation evaluation) {
-  if (auto* measurement = std::get_if<Measurement>(&evaluation.outcome))
+  if (auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
+    measurement->speedup = {};
     for (auto& shape : measurement->shapes) shape.speedups.clear();
+  }
   return evaluation;
 }
 
