@@ -201,8 +201,12 @@ __kernel void twice(__global const float* x, __global float* y) {
         out = self.export(self.folder / "run", "cmake")
         self.assertIn("all right", self.checked(out, "added", "rows=2", "m=5", "n=5"))
         refused = run(out / "build" / "check_added", "rows=2", "m=6", "n=5")
-        self.assertEqual(refused.returncode, 1)
+        self.assertEqual(refused.returncode, 2, "asked for, not wrong")
         self.assertIn("the shape is refused: m must equal n", refused.stdout)
+        self.assertNotIn("wrong results", refused.stdout)
+        unknown = run(out / "build" / "check_added", "row=2", "m=6", "n=6")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("unknown symbol row; choose from:", unknown.stderr)
 
     def test_one_header_for_opencl_is_plain_c(self):
         out = self.export(self.fixture("opencl"), "c-header")

@@ -64,7 +64,7 @@ def main():
 
         done = run("twice.toml", "tuned.cpp", "--evals", "8", "--set", "measure.max_rounds=3")
         assert done.returncode == 0, done.stderr
-        kept = "the defaults are kept: nothing found was faster" in done.stdout
+        kept = "the defaults are kept: nothing" in done.stdout
         assert kept != ("over the defaults" in done.stdout), done.stdout  # STEP = 2 may be faster by chance
 
         done = run("twice.toml", "twice.cpp", "--all", "1", "--rounds", "1", "--set", "measure.max_rounds=3")
