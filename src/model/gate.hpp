@@ -1,6 +1,6 @@
 #pragma once
 // Every gate a candidate can fail at, with the name that evaluations and runs store. A new gate: its check in verify/,
-// one entry of the list in gate.cpp, one row of the table in docs/verification.md (a test compares the two).
+// one entry of the list in gates.def, one row of the table in docs/verification.md (a test compares the two).
 
 #include <optional>
 #include <span>
@@ -10,25 +10,9 @@
 namespace kerf {
 
 enum class Gate {
-  parse,
-  compile,
-  static_budget,
-  duplicate,
-  sandbox,
-  small_shape,
-  all_shapes,
-  timing,
-  canary,
-  red_zone,
-  inputs_unchanged,
-  values,
-  accuracy,
-  side_effects,
-  deterministic,
-  batch_invariant,
-  soak,
-  floor,
-  clock,
+#define KERF_GATE(id, name, reached) id,
+#include "model/gates.def"
+#undef KERF_GATE
 };
 
 /// How far a candidate came that is refused at a gate.
