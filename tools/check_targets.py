@@ -10,7 +10,6 @@ import sys
 
 # Files that may name a target, each with its reason. An entry that is no longer needed is an offence too.
 EXCEPTIONS = {
-    "src/app/cli/command_doctor.cpp": "the word that begins the first line of /proc/stat",
     "src/app/cli/command_new.cpp": "an example in the text of a new task",
     "src/judge/judge_fixture.hpp": "a target put together from fakes for tests",
     "src/opencl/opencl_probe.cpp": "OpenCL's own device type",
