@@ -1,28 +1,31 @@
 #!/usr/bin/env bash
-# Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, headers that stand alone,
-# clang-tidy on changed files, the unit suites under AddressSanitizer and UndefinedBehaviorSanitizer (those of rooms that
-# use threads under ThreadSanitizer too), then whole kernels and commands. One ctest runs them all; its summary is the last
-# output. --lean leaves out what needs large downloads (PyTorch, NVRTC, clang) and says so; the unit suites run plain then.
+# Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, changed headers stand
+# alone, the unit suites, then whole kernels and commands. One ctest runs them all; its summary is the last output.
+# --sanitize runs the unit suites under AddressSanitizer and UndefinedBehaviorSanitizer instead, those of rooms that use
+# threads under ThreadSanitizer too, and clang-tidy on changed files. --lean leaves out what needs large downloads
+# (PyTorch, NVRTC, clang) and says so.
 . "$(dirname "$0")/tools/setup.sh"
-lean=0
+lean=0 sanitize=0
 for argument in "$@"; do
   case $argument in
     --lean) lean=1 ;;
-    -h | --help) echo "usage: ./test.sh [--lean]"; exit 0 ;;
-    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --help" >&2; exit 2 ;;
+    --sanitize) sanitize=1 ;;
+    -h | --help) echo "usage: ./test.sh [--lean] [--sanitize]"; exit 0 ;;
+    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --sanitize" >&2; exit 2 ;;
   esac
 done
+if [ $lean$sanitize = 11 ]; then echo "test.sh: --sanitize needs clang, which --lean leaves out; give one of them" >&2; exit 2; fi
 step() { printf '\n[%4d s] %s\n' "$SECONDS" "$*"; }
 
 install_packages "${CORE_PACKAGES[@]}"
 nvrtc=build/nvrtc
 trees=(release)
 unit_suites=all
+[ $sanitize = 0 ] || unit_suites=unsanitized
 if [ $lean = 1 ]; then
   echo "left out by --lean: operator conformance against PyTorch (python3-torch), CUDA compile tests (NVRTC from PyPI)," \
-       "clang-format, clang-tidy, sanitizers (clang 19)"
+       "clang-format (clang 19)"
 else
-  unit_suites=unsanitized
   install_packages "${TEST_PACKAGES[@]}"
   install_extras
   tools/nvrtc_wheels.sh "$nvrtc"
@@ -36,7 +39,7 @@ python3 tools/check_sizes.py
 python3 tools/check_format.py
 step "building, warnings are errors"
 KERF_UNIT_SUITES=$unit_suites build_kerf
-if [ $lean = 0 ]; then
+if [ $sanitize = 1 ]; then
   step "building the unit suites with AddressSanitizer and UndefinedBehaviorSanitizer"
   build_sanitized asan
   step "building the suites of rooms that use threads with ThreadSanitizer"
@@ -45,7 +48,7 @@ if [ $lean = 0 ]; then
 fi
 step "headers stand alone"
 python3 tools/check_headers.py --changed
-if [ $lean = 0 ]; then
+if [ $sanitize = 1 ]; then
   step "clang-tidy on changed files"
   python3 tools/check_tidy.py
 fi

@@ -121,7 +121,7 @@ TEST_F(JudgeTest, AfterItsTimingAKernelStillKnowsNanAndInfinities) {
   const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome);
   ASSERT_NE(wrong, nullptr) << outcome_name(evaluation.outcome) << " after " << calls << " calls";
   EXPECT_NE(wrong->message.find("specials"), std::string::npos) << wrong->message;
-  EXPECT_EQ(observer_.tiers.back().tier, "fine timing");
+  EXPECT_EQ(observer_.tiers.back().tier, "timing");
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ struct Survey {
 /// The share of the cores in use as soon as it is low, or after some seconds: what Kerf itself has just ended may still
 /// be tidying up.
 std::optional<double> settled_share() {
-  auto busy = busy_share();
-  for (int again = 0; again < 16 && busy && *busy > kQuietShare; ++again) busy = busy_share();
+  constexpr std::chrono::milliseconds kLong{250};  // a false alarm would leave the peaks unmeasured
+  auto busy = busy_share(kLong);
+  for (int again = 0; again < 16 && busy && *busy > kQuietShare; ++again) busy = busy_share(kLong);
   return busy;
 }
 

@@ -9,7 +9,7 @@
 
 namespace kerf::cli {
 
-std::optional<double> busy_share() {
+std::optional<double> busy_share(std::chrono::milliseconds over) {
   const auto sample = []() -> std::optional<std::pair<double, double>> {  // idle and all time so far
     std::ifstream file("/proc/stat");
     std::string word;
@@ -22,7 +22,7 @@ std::optional<double> busy_share() {
     return std::pair{idle, all};
   };
   const auto before = sample();
-  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  std::this_thread::sleep_for(over);
   const auto after = sample();
   if (!before || !after || after->second <= before->second) return std::nullopt;
   return 1 - (after->first - before->first) / (after->second - before->second);
