@@ -112,6 +112,7 @@ class ShapeContext {
   std::vector<oracle::Family> families_for(const Inputs& inputs, const Families* known);
   /// How many draws of each family are checked, so that every kind of row is among them; fewer for much work.
   Result<std::map<oracle::Family, int>> parts_of(const Inputs& inputs, bool smallest) const;
+  oracle::DataDraw draw_of(const Inputs& inputs, const Kind& kind) const;
   Result<oracle::DataSet> draw(const Inputs& inputs, const Kind& kind);
   /// Runs the plain kernel on the data set and keeps its errors there; false where it is not right itself.
   Result<bool> ask_plain(LoadedBaseline& plain, oracle::DataSet& data);

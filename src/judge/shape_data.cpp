@@ -98,9 +98,12 @@ int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
   return std::max(at_least, elements < 1 << 21 ? 6 : 4);
 }
 
+oracle::DataDraw ShapeContext::draw_of(const Inputs& inputs, const Kind& kind) const {
+  return {kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves, kind.turn};
+}
+
 Result<oracle::DataSet> ShapeContext::draw(const Inputs& inputs, const Kind& kind) {
-  const oracle::DataDraw wanted{kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves,
-                                kind.turn};
+  const oracle::DataDraw wanted = draw_of(inputs, kind);
   return part(inputs, "data and oracle", [&] {
     return device_data_ ? device_data_->make(wanted)
                         : oracle::make_data(inputs.task, inputs.reference, inputs.shape, wanted);
@@ -167,7 +170,9 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
           if (data->honest[k].rms < data_.front()->honest[k].rms) data->honest[k] = data_.front()->honest[k];
       for (std::size_t k = 0; !data_.empty() && k < data->honest.size(); ++k)
         oracle::widen_to_resolution(data->honest[k], data_.front()->honest[k]);
-      if (kind.family == Family::rows) std::ranges::for_each(data->honest, oracle::widen_for_rows);
+      KERF_TRY(const auto draws, oracle::input_draws(inputs.task, inputs.shape, draw_of(inputs, kind)));
+      if (kind.family == Family::rows || std::ranges::any_of(draws, oracle::is_constant))
+        std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
     }

@@ -44,9 +44,9 @@ inline constexpr double kEnoughDeciding = 8;
 /// Several data sets of one kind as one; sizes are not counted any more.
 void merge(HonestErrors& into, const HonestErrors& more);
 
-/// For data of rows that have a size each, some of them constant: one rounding of a row's mean moves the whole row, so
-/// that few independent errors decide, and a plain implementation that is lucky in them says nothing. Up to a share of
-/// the bound is then honest.
+/// For data of rows that have a size each, some of them constant, and for constant inputs: one rounding of a row's mean
+/// moves the whole row, so that few independent errors decide, and a plain implementation that is lucky in them says
+/// nothing. Up to a share of the bound is then honest.
 void widen_for_rows(HonestErrors& honest);
 
 /// What is exact in a plain implementation is known no better than the double-precision reference computes it: a small

@@ -58,6 +58,9 @@ struct InputDraw {
                         ///< specials: 0 where there are no infinities. The kind of the first row follows from the seed.
 };
 
+/// Every element of the input is the same number.
+inline bool is_constant(const InputDraw& input) { return input.family == Family::scaled && input.a == 0; }
+
 /// One tensor. Element i depends on (draw, i) alone, so the result is the same on any number of threads. A distribution
 /// given by the task replaces the family (its specials included).
 Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
