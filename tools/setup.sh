@@ -67,9 +67,11 @@ install_extras() {
 }
 
 # build_kerf [TARGET...]: the release binary at build/release/kerf, and further targets. KERF_NVRTC, when set, tells the tests
-# where NVRTC is; KERF_UNIT_SUITES, when set, which unit suites are among them (cmake/kerf_module.cmake).
+# where NVRTC is; KERF_UNIT_SUITES, when set, which unit suites are among them (cmake/kerf_module.cmake), KERF_SMALL_MODEL
+# whether a real model is asked.
 build_kerf() {
-  configure release ${KERF_NVRTC:+-DKERF_NVRTC_DIR="$KERF_NVRTC"} ${KERF_UNIT_SUITES:+-DKERF_UNIT_SUITES="$KERF_UNIT_SUITES"}
+  configure release ${KERF_NVRTC:+-DKERF_NVRTC_DIR="$KERF_NVRTC"} ${KERF_UNIT_SUITES:+-DKERF_UNIT_SUITES="$KERF_UNIT_SUITES"} \
+    ${KERF_SMALL_MODEL:+-DKERF_SMALL_MODEL="$KERF_SMALL_MODEL"}
   if ! ninja -C build/release -n "$@" 2>/dev/null | grep -q 'no work to do'; then
     say "building (a few minutes the first time)"
     NINJA_STATUS='  [%f/%t, %es] ' ninja -C build/release "$@" >&2

@@ -197,7 +197,8 @@ __kernel void twice(__global const float* x, __global float* y) {
                         "default = { rows = 64, m = 256, n = 256 }\ntail = { rows = 3, m = 37, n = 37 }\n"
                         '[reference]\nexpr = "y = a + b"\noutputs = ["y"]\n')
         self.must(KERF, "optimize", task, "--target", "cpu", "--evals", 2, "--seed", 5, "--out", self.folder / "run",
-                  "--set", "measure.max_rounds=3", env=dict(os.environ, KERF_CACHE=str(self.folder / "cache")))
+                  "--set", "measure.max_rounds=3", "--set", "judge.soak_seconds=0.1",
+                  env=dict(os.environ, KERF_CACHE=str(self.folder / "cache")))
         out = self.export(self.folder / "run", "cmake")
         self.assertIn("all right", self.checked(out, "added", "rows=2", "m=5", "n=5"))
         refused = run(out / "build" / "check_added", "rows=2", "m=6", "n=5")
@@ -236,7 +237,7 @@ __kernel void twice(__global const float* x, __global float* y) {
             with self.subTest(task=task):
                 source = self.folder / ("run-" + task)
                 self.must(KERF, "optimize", TASKS / (task + ".toml"), "--target", "cpu", "--evals", 2, "--seed", 5, "--out", source,
-                          "--set", "measure.max_rounds=3", env=environment)
+                          "--set", "measure.max_rounds=3", "--set", "judge.soak_seconds=0.1", env=environment)
                 out = self.folder / ("out-" + task)
                 self.must(KERF, "export", source, "--format", "cmake", "--out", out)
                 self.assertIn("all right", self.checked(out, task, *symbols))

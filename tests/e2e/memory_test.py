@@ -19,7 +19,7 @@ tail = {{ n = 33 }}
 [reference]
 expr = "y = {expr}"
 """
-QUICK = ["--set", "measure.max_rounds=4", "--set", "measure.time_limit_ms=50", "--set", "search.finalists=1"]
+QUICK = ["--set", "measure.max_rounds=4", "--set", "measure.time_limit_ms=50", "--set", "search.finalists=1", "--set", "judge.soak_seconds=0.1"]
 
 
 class Memory(unittest.TestCase):
