@@ -1,13 +1,15 @@
 #pragma once
 // Options as all commands define them. Included by the sources that define commands only.
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/cli/mind_options.hpp"
@@ -22,7 +24,6 @@ CLI::Option* add_value(CLI::App* command, const char* name, T& into, const char*
   return command->add_option(name, into, help)->type_name(type);
 }
 
-/// A budget of zero would mean no budget at all to those who read it.
 /// The parser's own words for text that is no number are about ranges.
 inline CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   return {
@@ -35,6 +36,7 @@ inline CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
       ""};
 }
 
+/// A budget of zero would mean no budget at all to those who read it.
 inline CLI::Validator above_zero() {
   return {[](const std::string& text) {
             double number = 0;
