@@ -17,6 +17,8 @@
 
 namespace kerf::landscape {
 
+inline constexpr const char* kTarget = "cpu";
+
 inline constexpr int kSide = 24;
 
 struct Point {
@@ -125,7 +127,7 @@ class ScriptedEvaluator final : public Evaluator {
     if (clock != nullptr) clock->advance(std::chrono::seconds(1));
     Evaluation evaluation;
     evaluation.task = "landscape";
-    evaluation.target = "cpu";
+    evaluation.target = kTarget;
     evaluation.candidate = candidate.name;
     evaluation.candidate_id = candidate.id;
     evaluation.tunables = tunables;
@@ -179,7 +181,7 @@ class ScriptedEvaluator final : public Evaluator {
       ++trials_timed;
       const double ratio = scale * speedup(point_of(candidate, values), width);
       Evaluation trial;
-      trial.target = "cpu";
+      trial.target = kTarget;
       trial.tunables = values;
       Measurement measurement;
       measurement.shapes.push_back({"default", 1, {100 / ratio, 99 / ratio, 101 / ratio, 3}, {}, {}, std::nullopt});

@@ -1,0 +1,211 @@
+// Searches with minds that take their time, fail, or answer with what is no kernel.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <thread>
+
+#include "search/loop_fixture.hpp"
+
+namespace kerf {
+namespace {
+
+using landscape::Point;
+
+/// A mind that takes its time: answers come from other threads, and some are no kernels.
+class SlowMind final : public Proposer {
+ public:
+  std::function<Result<std::optional<Proposal>>(const ProposalRequest&)> answer;
+  int at_once = 2;
+  std::atomic<int> asked{0}, under_way{0}, most_under_way{0};
+  std::atomic<bool> cancelled{false};
+  std::atomic<int> spent_after{1 << 30};  // questions
+  std::vector<std::int64_t> observed;     // steps
+
+  std::string_view name() const override { return "slow"; }
+  std::vector<OperationInfo> operations() const override { return {{"start"}, {"refine", true}}; }
+  int questions_at_once() const override { return at_once; }
+  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+    ++asked;
+    const int now = ++under_way;
+    for (int most = most_under_way; now > most && !most_under_way.compare_exchange_weak(most, now);) {
+    }
+    auto result = answer(request);
+    --under_way;
+    return result;
+  }
+  void cancel() override { cancelled = true; }
+  void observe(const Step& step) override { observed.push_back(step.number); }
+  Spending spending() const override {
+    Spending now{10 * asked, 1000, 0, 0};
+    if (asked >= spent_after) now.used_up = "the money is gone";
+    return now;
+  }
+};
+
+TEST_F(LoopTest, AnAnswerThatIsNoKernelIsARejectedStep) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    const int n = mind.asked;
+    if (n % 2 == 1) return std::optional(Proposal{"talk", "Sure! Here is\n/* kerf\ntune: X = {}\n*/\n", "", {}, ""});
+    return std::optional(point_proposal({n % 24, 3, 0}));
+  };
+  options.evaluations = 10;
+  run_with("a", {&mind});
+  ASSERT_EQ(error, "");
+  const auto all = steps("a");
+  int rejected = 0;
+  for (const Step& step : all)
+    if (step.name == "talk") {
+      EXPECT_EQ(outcome_name(step.evaluation.outcome), "rejected");
+      EXPECT_FALSE(outcome_message(step.evaluation.outcome).empty());
+      EXPECT_NE(step.source.find("Sure!"), std::string::npos) << "the answer is kept as it came";
+      if (!is_duplicate(step)) ++rejected;
+    }
+  EXPECT_GT(rejected, 0);
+  EXPECT_GT(evaluator.evaluated, 3);
+}
+
+TEST_F(LoopTest, TheDeviceDoesNotWaitForASlowMind) {
+  SlowMind mind;
+  std::atomic<bool> free{false};
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    while (!free && !mind.cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::optional(point_proposal({23, 23, 0}));
+  };
+  options.evaluations = 30;
+  evaluator.before = [&] {
+    if (evaluator.evaluated < 20) return;
+    free = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the slow mind has time to answer
+  };
+  run_with("a", {&proposer, &mind});
+  ASSERT_EQ(error, "");
+  EXPECT_GE(evaluator.evaluated, 20) << "the other mind kept the device busy";
+  EXPECT_EQ(mind.most_under_way, 2);
+  EXPECT_GT(std::ranges::count_if(steps("a"), [](const Step& s) { return s.proposer == "slow"; }), 0);
+}
+
+TEST_F(LoopTest, AMindIsNotAskedAgainBeforeItsAnswerIsJudged) {
+  SlowMind mind;
+  mind.at_once = 1;
+  int early = 0;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    const int n = mind.asked;
+    early += evaluator.evaluated + 1 < n ? 1 : 0;
+    return std::optional(point_proposal({n % 24, n % 5, 0}));
+  };
+  evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  options.evaluations = 8;
+  run_with("a", {&mind});
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(early, 0);
+}
+
+TEST_F(LoopTest, QuestionsUnderWayAreGivenUpAtTheEnd) {
+  SlowMind mind;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    while (!mind.cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return fail(Errc::cancelled, "given up");
+  };
+  options.evaluations = 5;
+  run_with("a", {&proposer, &mind});
+  EXPECT_EQ(error, "");
+  EXPECT_TRUE(mind.cancelled);
+}
+
+TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return fail(Errc::unavailable, "no connection");
+  };
+  options.evaluations = 25;
+  evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  run_with("a", {&proposer, &mind});
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(mind.asked, 3);
+  EXPECT_EQ(evaluator.evaluated, 25);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(notes.front(), "the slow mind failed: no connection");
+  run_with("alone", {&mind});
+  EXPECT_EQ(error, "no connection") << "nobody is left to ask";
+}
+
+TEST_F(LoopTest, EndsCleanlyWhenTheMindHasNothingLeftToSpend) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.spent_after = 7;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return std::optional(point_proposal({mind.asked % 24, mind.asked % 5, 0}));
+  };
+  options.evaluations = 50;
+  const SearchResult result = run_with("a", {&mind});
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(result.stopped, "the money is gone");
+  EXPECT_EQ(mind.asked, 7);
+  EXPECT_GT(result.best_step, 0);
+}
+
+TEST_F(LoopTest, MindsAreToldOfEveryStepAlsoOfThoseBeforeAResume) {
+  SlowMind mind;
+  mind.spent_after = 0;
+  options.evaluations = 6;
+  run_with("a", {&proposer, &mind});
+  const auto first = mind.observed;
+  ASSERT_FALSE(first.empty());
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i], static_cast<std::int64_t>(i) + 1);
+  SlowMind again;
+  again.spent_after = 0;
+  options.evaluations = 8;
+  run_with("a", {&proposer, &again});
+  EXPECT_GT(again.observed.size(), first.size());
+  EXPECT_EQ(again.observed.front(), 1);
+}
+
+TEST_F(LoopTest, AnAnswerThatItsMindCouldNotReadIsRejectedWithTheReason) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.spent_after = 1;
+  mind.answer = [&](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    Proposal proposal{"talk", "no idea", "", {}, ""};
+    proposal.unreadable = "the answer holds no kernel";
+    proposal.exchanges.resize(1);
+    return std::optional(proposal);
+  };
+  run_with("a", {&mind});
+  const auto all = steps("a");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(outcome_gate(all[0].evaluation.outcome), "parse");
+  EXPECT_EQ(outcome_message(all[0].evaluation.outcome), "the answer holds no kernel");
+  EXPECT_EQ(all[0].source, "no idea");
+}
+
+TEST_F(LoopTest, SlowMindsAreShownWhatFailed) {
+  SlowMind mind;
+  mind.at_once = 1;
+  std::vector<std::string> shown;  // written by the one question under way, read after the run
+  std::atomic<int> judged{0};
+  mind.answer = [&](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+    while (judged < mind.asked - 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (const KernelRecord& failure : request.failures) shown.push_back(outcome_message(failure.evaluation.outcome));
+    return std::optional(point_proposal({mind.asked % 24, 2 + mind.asked / 24, 0}));
+  };
+  evaluator.outcome = [&](const Point&) -> std::optional<Outcome> {
+    ++judged;
+    return WrongResult{Gate::values, "y[3] is 4, not 5", std::nullopt};
+  };
+  options.evaluations = 12;
+  run_with("a", {&mind});
+  EXPECT_EQ(error, "");
+  EXPECT_GE(shown.size(), 5u) << "a question is asked before the answer to the one before is judged";
+  for (const std::string& message : shown) EXPECT_EQ(message, "y[3] is 4, not 5");
+}
+
+}  // namespace
+}  // namespace kerf
