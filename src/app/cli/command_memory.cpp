@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -171,15 +170,6 @@ Status search_memory(const OpenMemory& memory, const MemoryOptions& options, Con
   return {};
 }
 
-std::string time_words(std::int64_t ms) {
-  const auto seconds = static_cast<std::time_t>(ms / 1000);
-  std::tm parts{};
-  char text[32];
-  ::gmtime_r(&seconds, &parts);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
-}
-
 Result<const Experience*> find_experience(const OpenMemory& memory, const std::string& id) {
   std::vector<const Experience*> found;
   for (const Experience& one : memory.all)
@@ -217,7 +207,7 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
     console.out << fmt::format("refused   {}: {}\n", one_line(one->gate), fit(one_line(one->message), 100));
   console.out << fmt::format("from      step {} of run {}, by {} ({}), {}; seen in {} runs\n", one->step,
                              one_line(one->run), one_line(one->mind), one_line(one->operation),
-                             time_words(one->recorded_ms), one->seen);
+                             format_utc(one->recorded_ms), one->seen);
   for (const auto& [stage, value] : one->values) {
     console.out << fmt::format("{:<9} {:+.3f} after {:.0f} uses", value_stage_name(stage), value.all.mean,
                                value.all.count);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/run_commands.hpp"
@@ -14,15 +13,6 @@ namespace kerf::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string time_text(std::int64_t ms) {
-  const auto seconds = static_cast<std::time_t>(ms / 1000);
-  std::tm parts{};
-  char text[32];
-  ::gmtime_r(&seconds, &parts);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
-}
 
 Json to_json(const RunEntry& entry) {
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
@@ -70,7 +60,7 @@ Status runs(const RunsOptions& options, const Environment&, Console& console) {
                     {one_line(entry.task)},
                     {one_line(entry.target)},
                     best_cell(entry),
-                    {time_text(entry.changed_ms)},
+                    {format_utc(entry.changed_ms)},
                     {run_state_name(entry.state), entry.state == RunState::damaged ? Colour::red : Colour::none}});
   console.out << table(rows, console.out_style) << std::flush;
   return {};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 #include "base/one_line.hpp"
@@ -154,6 +155,15 @@ std::string format_us(double us) {
   if (!std::isfinite(us) || us < 0) return "?";
   if (us < 1e3) return with_unit(us, "us");
   return us < 1e6 ? with_unit(us / 1e3, "ms") : with_unit(us / 1e6, "s");
+}
+
+std::string format_utc(std::int64_t ms) {
+  const auto seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&seconds, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
 }
 
 std::string format_bytes(double bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 // What people see on a terminal: times, tables, evidence. Pure functions from values to text.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ std::string format_bytes(double bytes);
 std::string format_flops(double flops);
 /// "3.91", "0.0123", "1.2e-08": at most `digits` significant digits.
 std::string format_number(double value, int digits = 4);
+
+/// "2026-11-16 14:05 UTC", of milliseconds since 1970.
+std::string format_utc(std::int64_t ms);
 
 struct Cell {
   std::string text;
