@@ -43,7 +43,7 @@ class MemoryStore {
   virtual Result<std::vector<MemoryUse>> uses(const std::string& experience) const = 0;  ///< newest last
 };
 
-inline constexpr int kMemorySchema = 1;  ///< PRAGMA user_version of a memory file
+inline constexpr int kMemorySchema = 2;  ///< PRAGMA user_version of a memory file
 
 /// The file is made when it is missing, with its folder. A file of another kind or of a newer Kerf is refused.
 Result<std::unique_ptr<MemoryStore>> open_memory_store(const std::filesystem::path& file);

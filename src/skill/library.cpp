@@ -1,0 +1,135 @@
+#include "skill/library.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "skill/search.hpp"
+#include "skill/skill_file.hpp"
+
+namespace kerf::skill {
+namespace {
+
+constexpr double kLeastUses = 8;  // before what came of them can retire a skill
+constexpr double kMostWeight = 200;
+constexpr std::size_t kMostMergedTags = 16, kMostMergedParents = 16;
+
+/// How much a skill is worth keeping: larger is better.
+std::pair<int, double> rank(const Skill& skill) {
+  const int by_state = skill.state == State::verified ? 3 : skill.state == State::candidate ? 2 : 1;
+  return {by_state, posterior_effect(skill)};
+}
+
+void take_over(Skill& kept, const Skill& other) {
+  for (const std::string& tag : other.tags)
+    if (kept.tags.size() < kMostMergedTags && std::find(kept.tags.begin(), kept.tags.end(), tag) == kept.tags.end())
+      kept.tags.push_back(tag);
+  if (kept.parents.size() < kMostMergedParents &&
+      std::find(kept.parents.begin(), kept.parents.end(), other.id) == kept.parents.end())
+    kept.parents.push_back(other.id);
+  kept.version = std::max(kept.version, other.version) + 1;
+}
+
+bool is_seed(const Skill& skill) {
+  const auto& seeds = seed_skills();
+  return std::any_of(seeds.begin(), seeds.end(), [&](const Skill& seed) { return seed.id == skill.id; });
+}
+
+/// Names of those beyond the limit, with their ids in `removed`. Seeds are always there and do not count.
+std::vector<std::string> drop_beyond(std::vector<Skill> all, std::size_t most, const std::string& keep,
+                                     std::vector<std::string>& removed) {
+  std::erase_if(all, [&](const Skill& one) { return is_seed(one); });
+  std::stable_sort(all.begin(), all.end(), [&](const Skill& a, const Skill& b) {
+    if ((a.id == keep) != (b.id == keep)) return a.id == keep;
+    return rank(a) != rank(b) ? rank(a) > rank(b) : a.recorded_ms > b.recorded_ms;
+  });
+  std::vector<std::string> names;
+  for (std::size_t i = most; i < all.size(); ++i) {
+    names.push_back(all[i].name);
+    removed.push_back(all[i].id);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<Skill>> all_skills(const SkillStore& store, std::vector<std::string>& skipped) {
+  KERF_TRY(std::vector<Skill> all, store.skills(skipped));
+  for (const Skill& seed : seed_skills())
+    if (std::none_of(all.begin(), all.end(), [&](const Skill& one) { return one.id == seed.id; })) all.push_back(seed);
+  std::stable_sort(all.begin(), all.end(), [](const Skill& a, const Skill& b) { return a.name < b.name; });
+  return all;
+}
+
+Result<Added> add_skill(SkillStore& store, Skill skill, const LibraryLimits& limits) {
+  std::vector<std::string> skipped, removed;
+  KERF_TRY(std::vector<Skill> all, all_skills(store, skipped));
+  Added added{skill.id, false, "", {}};
+  for (const Skill& one : all)
+    if (one.id == skill.id) {
+      added.known = true;
+      return added;
+    }
+  const Skill* nearest = nullptr;
+  double closest = limits.near_duplicate;
+  for (const Skill& one : all) {
+    if (one.scope != skill.scope) continue;
+    const double alike = likeness(one, skill);
+    if (alike < closest) continue;
+    closest = alike;
+    nearest = &one;
+  }
+  if (nearest != nullptr) {
+    added.merged_with = nearest->name;
+    Skill other = *nearest;
+    if (rank(other) < rank(skill)) {
+      removed.push_back(other.id);
+      std::swap(other, skill);  // a seed that loses stays what it is: it is not in the store
+    }
+    Skill kept = std::move(other);
+    take_over(kept, skill);
+    skill = std::move(kept);
+    added.id = skill.id;
+  }
+  std::erase_if(all, [&](const Skill& one) {
+    return one.id == skill.id || std::find(removed.begin(), removed.end(), one.id) != removed.end();
+  });
+  all.push_back(skill);
+  added.dropped = drop_beyond(std::move(all), limits.most, skill.id, removed);
+  KERF_TRY_VOID(store.change({skill}, removed));
+  return added;
+}
+
+Skill with_evidence(Skill skill, Evidence evidence) {
+  const bool was_verified = skill.state == State::verified;
+  skill.state = evidence.admitted ? State::verified : was_verified ? State::retired : State::refused;
+  skill.evidence.push_back(std::move(evidence));
+  while (skill.evidence.size() > kMostEvidence) skill.evidence.erase(skill.evidence.begin());
+  return skill;
+}
+
+Result<std::vector<std::string>> learn_uses(SkillStore& store, const std::vector<SkillUse>& uses) {
+  KERF_TRY(const auto fresh, store.note_uses(uses));
+  if (fresh.empty()) return std::vector<std::string>{};
+  std::vector<std::string> skipped, retired;
+  KERF_TRY(const std::vector<Skill> all, all_skills(store, skipped));
+  std::vector<Skill> changed;
+  for (Skill one : all) {
+    const double before = one.uses.count;
+    for (const SkillUse& use : fresh) {
+      if (use.skill != one.id) continue;
+      one.uses.count = std::min(one.uses.count + 1, kMostWeight);  // what is long ago fades
+      one.uses.mean += (std::clamp(use.gain, -5.0, 5.0) - one.uses.mean) / one.uses.count;
+    }
+    if (one.uses.count == before && before < kMostWeight) continue;
+    if (one.state == State::verified && one.uses.count >= kLeastUses && posterior_effect(one) <= 0) {
+      one.state = State::retired;
+      retired.push_back(one.name);
+    }
+    changed.push_back(std::move(one));
+  }
+  KERF_TRY_VOID(store.change(changed, {}));
+  return retired;
+}
+
+}  // namespace kerf::skill
