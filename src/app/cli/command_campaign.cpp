@@ -7,6 +7,7 @@
 #include "app/cli/interrupt_guard.hpp"
 #include "app/cli/memory_commands.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "app/cli/search_view.hpp"
@@ -129,6 +130,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
 
 Status campaign(const CampaignOptions& options, const Environment& environment, Console& console) {
   KERF_TRY(CampaignRequest request, campaign_request(options));
+  KERF_TRY_VOID(check_output_folder(request.folder));
   KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
   request.memory = memory.get();
   const auto sandbox = make_sandbox();

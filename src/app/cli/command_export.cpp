@@ -7,6 +7,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/export_check.hpp"
 #include "app/cli/kernel_file.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
@@ -224,7 +225,11 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
                             options.set.front()));
   if (own_kernel && !options.step.empty())
     return fail(Errc::invalid_input, "--step names a kernel of a run; it does not go with --kernel");
+  KERF_TRY_VOID(check_output_folder(options.out));
   KERF_TRY(const Material material, own_kernel ? from_kernel(options) : from_run(options));
+  const std::filesystem::path out =
+      options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
+  KERF_TRY_VOID(check_output_folder(out));
   exporting::Winner winner{material.task,     material.target, material.candidate, material.tunables,
                            material.by_shape, material.origin, options.name,       today()};
   KERF_TRY_VOID(check_target_name(winner.target));
@@ -240,8 +245,6 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
     KERF_TRY_VOID(verify_shapes(winner, unverified, options, environment, console));
   }
   KERF_TRY_VOID(check_files(*exporter, winner, *format, files, options, environment, console));
-  const std::filesystem::path out =
-      options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
   KERF_TRY_VOID(write_files(files, out, console));
   if (!material.warning.empty()) console.err << paint(material.warning, Colour::yellow, console.err_style) << "\n";
   for (const auto& [shape, tunables] : material.by_shape)

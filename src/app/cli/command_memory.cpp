@@ -7,6 +7,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_commands.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/one_line.hpp"
@@ -278,6 +279,9 @@ Status memory_command(const MemoryOptions& options, const Environment& environme
                                                   {"import", "a file that 'kerf memory export' wrote"}};
   if (const auto what = needed.find(options.action); what != needed.end() && options.what.empty())
     return fail(Errc::invalid_input, fmt::format("kerf memory {} needs {}", options.action, what->second));
+  if (options.action == "export" && options.what != "-") {
+    KERF_TRY_VOID(check_output_file(options.what));
+  }
   KERF_TRY(OpenMemory memory, open_for(options, environment, console));
   if (options.action == "search") return search_memory(memory, options, console);
   if (options.action == "show") return show_experience(memory, options, console);

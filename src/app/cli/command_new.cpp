@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/output_path.hpp"
 #include "base/file.hpp"
 #include "base/one_line.hpp"
 #include "task/task.hpp"
@@ -57,6 +58,7 @@ Status new_task(const NewOptions& options, const Environment&, Console& console)
   std::error_code error;
   if (fs::exists(file, error))
     return fail(Errc::invalid_input, fmt::format("{} exists; choose another name", file.string()));
+  KERF_TRY_VOID(check_output_file(file));
   std::string text = kSample;
   text.replace(text.find("@NAME@"), 6, name);
   KERF_TRY_VOID(parse_task(text, file.parent_path(), file.string()));  // what is written can be read

@@ -8,6 +8,7 @@
 #include "app/cli/interrupt_guard.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
@@ -168,6 +169,9 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   KERF_TRY(OptimizeRequest request, !options.replay.empty()   ? replayed_request(options)
                                     : !options.resume.empty() ? resumed_request(options)
                                                               : new_request(options));
+  if (!request.resume) {
+    KERF_TRY_VOID(check_output_folder(request.folder));
+  }
   KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
   KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
   request.memory = memory.get();

@@ -5,6 +5,7 @@
 
 #include "app/cli/cli.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
@@ -38,11 +39,12 @@ class ProveProgress final : public Observer {
 
 Status write_proof(const ProveOptions& options, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
+  const std::filesystem::path out = options.out.empty() ? folder / "proof" : std::filesystem::path(options.out);
+  KERF_TRY_VOID(check_output_folder(out));
   KERF_TRY(const auto run, load_run(folder));
   KERF_TRY(const ChosenKernel chosen, choose_kernel(run, options.step));
   KERF_TRY(const auto proof, exporting::proof_of(run, chosen.step));
   const auto files = exporting::proof_files(proof);
-  const std::filesystem::path out = options.out.empty() ? folder / "proof" : std::filesystem::path(options.out);
   std::error_code error;
   if (std::filesystem::exists(out, error) && !std::filesystem::exists(out / files.back().path, error))
     return fail(Errc::invalid_input,

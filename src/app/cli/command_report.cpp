@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "base/file.hpp"
 #include "ir/analysis/cost.hpp"
@@ -26,8 +27,9 @@ std::vector<report::ShapeCost> costs_of(const RunView& run) {
 
 Status report(const ReportOptions& options, const Environment&, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, load_run(folder));
   const std::filesystem::path file = options.out.empty() ? folder / "report.html" : std::filesystem::path(options.out);
+  KERF_TRY_VOID(check_output_file(file));
+  KERF_TRY(const auto run, load_run(folder));
   KERF_TRY_VOID(write_file_atomic(file, report::html_report(run, costs_of(run))));
   console.out << file.string() << std::endl;
   return {};

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "run/traces.hpp"
 #include "store/find_run.hpp"
@@ -12,10 +13,16 @@ namespace kerf::cli {
 Status traces(const TracesOptions& options, const Environment&, Console& console) {
   if (options.action != "export")
     return fail(Errc::invalid_input, fmt::format("unknown action '{}'; choose one of: export", options.action));
+  KERF_TRY_VOID(check_output_file(options.out));
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, open_run_store(folder, RunStore::Access::read));
   std::ofstream file;
-  if (!options.out.empty()) file.open(options.out, std::ios::binary);
+  if (!options.out.empty()) {
+    std::error_code error;  // of what cannot be made: opening the file fails then
+    const std::filesystem::path path(options.out);
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+    file.open(path, std::ios::binary);
+  }
   std::ostream& out = options.out.empty() ? console.out : file;
   KERF_TRY(const std::int64_t lines, export_traces(*run, [&](const std::string& line) -> Status {
              out << line << "\n";
