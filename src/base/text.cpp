@@ -68,6 +68,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 bool is_identifier(std::string_view text) {
   if (text.empty() || (std::isdigit(static_cast<unsigned char>(text[0])) != 0)) return false;
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });

@@ -17,6 +17,12 @@ TEST(DidYouMean, IsEmptyWithoutAGuess) {
 TEST(Split, KeepsEmptyParts) { EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"})); }
 TEST(Trim, RemovesBothEnds) { EXPECT_EQ(trim("  a b\n"), "a b"); }
 
+TEST(Counted, AddsAnSUnlessItIsOne) {
+  EXPECT_EQ(counted(0, "kernel"), "0 kernels");
+  EXPECT_EQ(counted(1, "kernel"), "1 kernel");
+  EXPECT_EQ(counted(2, "kernel"), "2 kernels");
+}
+
 TEST(IsIdentifier, RefusesDigitsFirstAndEmpty) {
   EXPECT_TRUE(is_identifier("_x1"));
   EXPECT_FALSE(is_identifier("1x"));

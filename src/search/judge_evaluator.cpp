@@ -1,42 +1,12 @@
 #include "search/judge_evaluator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/hash.hpp"
 #include "base/rng.hpp"
+#include "search/duplicates.hpp"
 #include "search/tune.hpp"
 
 namespace kerf {
-namespace {
-
-/// The launches as numbers: code that is the same may still be launched differently.
-std::string plan_text(const LaunchPlan& plan, const Bindings& constants) {
-  std::string text;
-  const auto number = [&](const Dim& dim) {
-    const auto value = dim.evaluate(constants);
-    text += value ? fmt::format("{},", *value) : "?,";
-  };
-  for (const ir::TensorType& scratch : plan.scratch) {
-    text += "scratch ";
-    for (const Dim& extent : scratch.shape) number(extent);
-  }
-  for (const Launch& launch : plan.launches) {
-    text += launch.kernel + "<";
-    for (const Dim& extent : launch.grid) number(extent);
-    text += ";";
-    for (const Dim& extent : launch.block) number(extent);
-    text += ";";
-    number(launch.shared_bytes);
-    text += ">";
-    for (const std::string& argument : launch.args) text += argument + " ";
-  }
-  return text;
-}
-
-}  // namespace
-
 MeasureOptions search_pace(const MeasureOptions& full) {
   MeasureOptions quick = full;
   quick.time_limit = std::min<std::chrono::milliseconds>(full.time_limit, std::chrono::milliseconds(300));
@@ -111,10 +81,7 @@ Result<std::optional<Inspection>> JudgeEvaluator::inspect(const Candidate& candi
   KERF_TRY(const auto compiled, judge_->compile(candidate, tunables));
   if (!compiled) return std::optional<Inspection>{};
   Inspection inspection;
-  std::string identity;
-  for (std::size_t i = 0; i < compiled->artifacts.size(); ++i)
-    identity += compiled->artifacts[i].id + plan_text(candidate.plan, compiled->constants[i]);
-  inspection.code = sha256_hex(identity);
+  inspection.code = code_identity(candidate.plan, *compiled);
   inspection.descriptors =
       describe(compiled->artifacts[compiled->main], candidate, compiled->constants[compiled->main]);
   return std::optional<Inspection>(std::move(inspection));

@@ -9,6 +9,7 @@
 
 #include "base/statistics.hpp"
 #include "measure/combine.hpp"
+#include "search/duplicates.hpp"
 #include "search/tune_search.hpp"
 
 namespace kerf {
@@ -112,6 +113,8 @@ class Tuning {
     TuneReport report;
     report.timings = found.timings;
     report.complete = found.complete;
+    report.known_code = found.known_code;
+    report.unused = unused();
     report.seconds = elapsed();
     report.tuples = space_.tuples();
     report.defaults = space_.bindings(space_.defaults());
@@ -129,6 +132,7 @@ class Tuning {
     CompileAhead ahead(judge_, candidate_, std::max(0, options_.jobs));
     TuneSearchHooks hooks;
     hooks.time = [&](const TunePoint& point, int rounds) { return time_point(point, rounds); };
+    hooks.is_known_code = [&](const TunePoint& point) { return is_known_code(point); };
     hooks.go_on = [&] {
       return (options_.seconds <= 0 || elapsed() < options_.seconds) && (!options_.go_on || options_.go_on());
     };
@@ -141,6 +145,34 @@ class Tuning {
     const TuneSearchOptions search{options_.evaluations, options_.seed, options_.rounds};
     return options_.passes > 0 ? tune_exhaustively(space_, search, options_.passes, hooks)
                                : tune_search(space_, search, hooks);
+  }
+
+  Result<bool> is_known_code(const TunePoint& point) {
+    KERF_TRY(const auto compiled, judge_.compile(candidate_, space_.bindings(point)));
+    if (!compiled) return false;  // timing it says why
+    const std::string code = code_identity(candidate_.plan, *compiled);
+    const bool known =
+        std::any_of(codes_.begin(), codes_.end(), [&](const auto& other) { return other.second == code; });
+    codes_[point] = code;
+    return known;
+  }
+
+  /// The tunables that some tuples differ in alone, where all such tuples are the same code.
+  std::vector<std::string> unused() const {
+    std::vector<std::string> names;
+    for (std::size_t d = 0; d < space_.tunables().size(); ++d) {
+      std::map<TunePoint, std::string> without;  // code by the other tunables' values
+      bool compared = false, differs = false;
+      for (const auto& [point, code] : codes_) {
+        TunePoint others = point;
+        others[d] = 0;
+        const auto [known, is_new] = without.emplace(others, code);
+        compared = compared || !is_new;
+        differs = differs || known->second != code;
+      }
+      if (compared && !differs) names.push_back(space_.tunables()[d].name);
+    }
+    return names;
   }
 
   Result<std::optional<TuneEstimate>> time_point(const TunePoint& point, int rounds) {
@@ -277,6 +309,7 @@ class Tuning {
   std::map<TunePoint, TuneTrial> trials_;
   std::map<TunePoint, std::vector<std::vector<double>>> samples_;  // per shape, all timings
   std::map<TunePoint, Evaluation> verdicts_;
+  std::map<TunePoint, std::string> codes_;  // identity of the compiled code, of all that compile
 };
 
 }  // namespace

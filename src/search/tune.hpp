@@ -59,9 +59,11 @@ struct TuneReport {
   std::optional<Bindings> rejected;  ///< was fastest in short timings, but not when it and the defaults ran in turn
   std::map<std::string, Bindings> best_by_shape;  ///< per timed shape; each passed every gate
   int timings = 0;
+  int known_code = 0;               ///< tuples that were not timed because they are the same code as one that was
+  std::vector<std::string> unused;  ///< tunables whose values made no difference to the compiled code wherever seen
   double seconds = 0;
   double tuples = 0;      ///< of the space, allowed or not
-  bool complete = false;  ///< every allowed tuple was timed
+  bool complete = false;  ///< every allowed tuple was timed, or is the same code as one that was
 };
 
 /// Looks at tuples within the budget, then takes the winners through the whole pipeline. The best of them takes the

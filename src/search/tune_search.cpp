@@ -43,7 +43,7 @@ class Search {
       for (std::size_t i = order.size(); i > 1; --i)
         std::swap(order[i - 1], order[static_cast<std::size_t>(rng_.integer(0, static_cast<std::int64_t>(i) - 1))]);
       for (std::size_t i = 0; i < order.size() && hooks_.go_on(); ++i) {
-        if (refused_.count(order[i]) != 0) continue;
+        if (refused_.count(order[i]) != 0 || known_code_.count(order[i]) != 0) continue;
         hooks_.soon({order.begin() + static_cast<std::ptrdiff_t>(i),
                      order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), i + kAhead))});
         KERF_TRY_VOID(time_point(order[i], options_.rounds));
@@ -57,7 +57,8 @@ class Search {
     const int reserve = total < 5 ? 0 : std::clamp(total / 12, 1, 6);  // for the halving
     const int start = std::clamp(static_cast<int>(0.2 * total), 3, 3 + static_cast<int>(sizes_.size()));
     KERF_TRY_VOID(begin(std::min(start, total)));
-    while (timings_ < total - reserve && hooks_.go_on()) {
+    // Finding out that a tuple is known code takes a compiler: not more often than timing would be allowed.
+    while (timings_ < total - reserve && static_cast<int>(known_code_.size()) < total && hooks_.go_on()) {
       const auto next = choose();
       if (next.empty()) break;
       hooks_.soon(next);
@@ -69,12 +70,22 @@ class Search {
 
  private:
   TuneSearchResult result() const {
-    return {ranking(), timings_, listed_ && known_.size() + refused_.size() >= all_.size()};
+    const std::size_t seen = known_.size() + refused_.size() + known_code_.size();
+    return {ranking(), timings_, static_cast<int>(known_code_.size()), listed_ && seen >= all_.size()};
   }
 
-  bool seen(const TunePoint& point) const { return known_.count(point) != 0 || refused_.count(point) != 0; }
+  bool seen(const TunePoint& point) const {
+    return known_.count(point) != 0 || refused_.count(point) != 0 || known_code_.count(point) != 0;
+  }
 
   Status time_point(const TunePoint& point, int rounds) {
+    if (hooks_.is_known_code && !seen(point)) {
+      KERF_TRY(const bool known, hooks_.is_known_code(point));
+      if (known) {
+        known_code_.insert(point);
+        return {};
+      }
+    }
     ++timings_;
     KERF_TRY(const auto estimate, hooks_.time(point, rounds));
     if (estimate) {
@@ -195,7 +206,7 @@ class Search {
   std::vector<TunePoint> all_;  // when listed_
   bool listed_ = false;
   std::map<TunePoint, TuneEstimate> known_;
-  std::set<TunePoint> refused_;
+  std::set<TunePoint> refused_, known_code_;
   int timings_ = 0, choices_ = 0;
 };
 

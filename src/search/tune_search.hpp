@@ -27,14 +27,17 @@ struct TuneEstimate {
 struct TuneSearchHooks {
   /// Looks at a tuple (again); none when it is refused.
   std::function<Result<std::optional<TuneEstimate>>(const TunePoint& point, int rounds)> time;
-  std::function<bool()> go_on;                                     ///< false: time is up
+  std::function<bool()> go_on;  ///< false: time is up
+  /// Set: whether a tuple that was not timed yet is the same code as one that was; it is then left out and not counted.
+  std::function<Result<bool>(const TunePoint& point)> is_known_code;
   std::function<void(const std::vector<TunePoint>& points)> soon;  ///< likely next, for compiling ahead
 };
 
 struct TuneSearchResult {
   std::vector<std::pair<TunePoint, TuneEstimate>> ranking;  ///< what was measured, best first
   int timings = 0;
-  bool complete = false;  ///< every allowed tuple was timed
+  int known_code = 0;     ///< tuples that were left out because they are the same code as one that was timed
+  bool complete = false;  ///< every allowed tuple was timed or left out
 };
 
 /// 1. The defaults, then tuples far from each other. 2. The tuple with the largest expected gain under a model of those

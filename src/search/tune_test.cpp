@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "judge/judge_fixture.hpp"
 
@@ -74,6 +75,40 @@ TEST_F(TuneTest, CachedVerdictsOfAnotherSessionDoNotDecide) {
   EXPECT_TRUE(report.verdict.from_cache);
   ASSERT_TRUE(report.gain);
   EXPECT_DOUBLE_EQ(report.gain->ratio, 2);
+}
+
+TEST_F(TuneTest, TuplesOfTheSameCodeAreTimedOnceAndUnusedTunablesAreNamed) {
+  kernel_ = candidate("tunable", "tune: V = {1, 2, 4}\ntune: UNUSED = {1, 2, 3, 4, 5}\n");
+  tuning_.evaluations = 60;
+  language_->script = [this](const CompileRequest& request) -> std::optional<CompileOutcome> {
+    CompileRequest used = request;
+    used.constants.erase("UNUSED");
+    return language_->artifact(used);
+  };
+  const TuneReport report = tuned();
+  EXPECT_EQ(report.unused, (std::vector<std::string>{"UNUSED"}));
+  EXPECT_EQ(report.table.size(), 3u);
+  EXPECT_EQ(report.known_code, 12);
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.best.at("V"), 2);
+  std::set<std::int64_t> timed;
+  for (const TuneTrial& trial : listener_.trials)
+    EXPECT_TRUE(trial.timings > 1 || timed.insert(trial.tunables.at("V")).second);
+  EXPECT_EQ(timed.size(), 3u);
+}
+
+TEST_F(TuneTest, ATunableThatMattersSomewhereIsNotCalledUnused) {
+  kernel_ = candidate("tunable", "tune: V = {1, 2, 4}\ntune: W = {1, 2}\n");
+  tuning_.evaluations = 60;
+  language_->script = [this](const CompileRequest& request) -> std::optional<CompileOutcome> {
+    CompileRequest used = request;
+    if (used.constants.contains("V") && used.constants.at("V") != 4) used.constants.erase("W");
+    return language_->artifact(used);
+  };
+  const TuneReport report = tuned();
+  EXPECT_TRUE(report.unused.empty());
+  EXPECT_EQ(report.table.size(), 4u);
+  EXPECT_EQ(report.known_code, 2);
 }
 
 TEST_F(TuneTest, RecordsRankTuplesAsTheTuningDid) {

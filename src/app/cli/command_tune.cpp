@@ -6,6 +6,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/host_load.hpp"
 #include "app/cli/kernel_file.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
@@ -92,6 +93,8 @@ json to_json(const TuneReport& report, const Candidate& candidate) {
               {"tuples", report.tuples},
               {"timings", report.timings},
               {"seconds", report.seconds},
+              {"known_code", report.known_code},
+              {"unused_tunables", report.unused},
               {"complete", report.complete},
               {"defaults", to_json(report.defaults)},
               {"best", to_json(report.best)},
@@ -129,6 +132,18 @@ std::string kept_words(const TuneReport& report) {
   return "the defaults are kept: nothing found was faster";
 }
 
+/// Which tunables do nothing, and what was not timed because of that; "" when every tuple is code of its own.
+std::string unused_words(const TuneReport& report) {
+  std::string text;
+  if (report.known_code > 0)
+    text += fmt::format("{} not timed: the compiled code is that of another one\n",
+                        counted(report.known_code, "further tuple"));
+  for (const std::string& name : report.unused)
+    text += fmt::format(
+        "{0} changes nothing in the compiled code: use it in the kernel, or remove its 'tune: {0}' line\n", name);
+  return text;
+}
+
 void show(const TuneReport& report, Console& console) {
   constexpr std::size_t kRows = 12;
   std::vector<std::vector<Cell>> rows{
@@ -149,9 +164,10 @@ void show(const TuneReport& report, Console& console) {
   console.out << paint("ranked by the lower quartile: what else the machine does only ever slows a kernel down\n",
                        Colour::dim, console.out_style);
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
-  console.out << fmt::format("\n{} quick timings, {} of {:.0f} tuples, {:.1f} s{}\n\n", report.timings,
+  console.out << fmt::format("\n{}, {} of {:.0f} tuples, {:.1f} s{}\n", counted(report.timings, "quick timing"),
                              report.table.size(), report.tuples, report.seconds,
                              report.complete ? " (all that are allowed)" : "");
+  console.out << unused_words(report) << "\n";
   std::vector<Evaluation> verdicts{report.verdict};
   verdicts.back().candidate += " (" + words(report.best) + ")";
   console.out << evaluation_table(verdicts, console.out_style);
@@ -171,6 +187,7 @@ void show(const TuneReport& report, Console& console) {
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console) {
   KERF_TRY(const Task task, load_checked_task(options.task));
   KERF_TRY(const Candidate candidate, read_kernel_file(options.kernel, options.target));
+  KERF_TRY_VOID(check_output_file(options.out));
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(
