@@ -92,7 +92,8 @@ Status check_fits(const InputDistribution& given, const ir::TensorType& input, c
 
 }  // namespace
 
-Status read_distributions(const Source& source, const Value* value, Task& task) {
+Status read_distributions(const Source& source, const Table& root, Task& task) {
+  const Value* value = find(root, "distributions");
   task.distributions.resize(task.inputs.size());
   Table empty;
   const Table* table = &empty;
@@ -108,7 +109,7 @@ Status read_distributions(const Source& source, const Value* value, Task& task) 
     if (given == nullptr) {
       if (is_integer(input.dtype))
         return source.error(
-            value != nullptr ? value->place : Place{},
+            entry_place(root, "inputs", input.name),
             fmt::format("input '{0}' holds integers, so the task must say which: add [distributions] {0} = "
                         "\"integers(0, 99)\"",
                         input.name));

@@ -136,6 +136,15 @@ const Value* find(const Table& table, std::string_view key) {
   return entry == table.end() ? nullptr : &entry->value;
 }
 
+Place entry_place(const Table& root, std::string_view table, std::string_view key) {
+  const Value* value = find(root, table);
+  if (value == nullptr) return {};
+  if (const auto* entries = std::get_if<Table>(&value->data))
+    for (const Entry& entry : *entries)
+      if (entry.key == key) return entry.place;
+  return value->place;
+}
+
 Status check_keys(const Source& source, const Table& table, std::string_view where,
                   const std::vector<std::string>& known) {
   for (const auto& entry : table) {

@@ -49,6 +49,10 @@ Result<Table> parse_toml(const Source& source);
 /// The entry's value, or null.
 const Value* find(const Table& table, std::string_view key);
 
+/// Where `key` stands in the table `table` of `root`; where the table stands when it has no such key; unknown without
+/// it.
+Place entry_place(const Table& root, std::string_view table, std::string_view key);
+
 /// An error for the first key of `table` that is not in `known`, with the nearest known one. `where` is "[reference]"
 /// or "".
 Status check_keys(const Source& source, const Table& table, std::string_view where,

@@ -24,7 +24,7 @@ int input_behind(const Task& task, ir::NodeId id) {
 
 }  // namespace
 
-Status check_indices(const Source& source, const Task& task, Place place) {
+Status check_indices(const Source& source, const Task& task, const Table& root) {
   if (!task.graph) return {};
   for (const ir::Node& node : task.graph->nodes) {
     if (!ir::is<ir::GatherAttr>(node)) continue;
@@ -43,7 +43,7 @@ Status check_indices(const Source& source, const Task& task, Place place) {
       }
       if (given.a >= 0 && highest < static_cast<double>(size)) continue;
       return source.error(
-          place,
+          entry_place(root, "distributions", name),
           fmt::format("input '{0}' indexes an axis of extent {1}, which is {2} in shape set '{3}', but its "
                       "distribution reaches from {4} to {5}; write {0} = \"integers(0, {6})\"",
                       name, extent.to_string(), size, set.name, given.a, highest, (extent - Dim(1)).to_string()));

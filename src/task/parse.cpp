@@ -73,18 +73,18 @@ std::vector<std::string> symbols_in(const std::vector<ir::TensorType>& tensors) 
 Status check_clashes(const Source& source, const Task& task, const Table& root) {
   std::set<std::string> seen;
   for (const auto& symbol : symbols_of(task)) seen.insert(symbol);
-  const auto claim = [&](const std::string& name, const char* what, const char* table) -> Status {
+  const auto claim = [&](const std::string& name, const char* what, Place place) -> Status {
     if (seen.insert(name).second) return {};
-    const Value* value = find(root, table);
     return source.error(
-        value != nullptr ? value->place : Place{},
+        place,
         fmt::format("{} '{}' has the name of a shape symbol or of another tensor; rename one of them", what, name));
   };
   for (const auto& input : task.inputs) {
-    KERF_TRY_VOID(claim(input.name, "input", "inputs"));
+    KERF_TRY_VOID(claim(input.name, "input", entry_place(root, "inputs", input.name)));
   }
   for (const auto& output : task.outputs) {
-    KERF_TRY_VOID(claim(output.name, "output", "reference"));
+    KERF_TRY_VOID(claim(output.name, "output",
+                        entry_place(root, find(root, "outputs") != nullptr ? "outputs" : "reference", output.name)));
   }
   return {};
 }
@@ -158,12 +158,12 @@ Result<Task> parse_task(std::string_view text, const std::filesystem::path& fold
     tensors.insert(tensors.end(), typed.begin(), typed.end());
   }
   KERF_TRY(task.shapes, task::read_shapes(source, task::find(root, "shapes"), task::symbols_in(tensors)));
-  KERF_TRY_VOID(task::read_distributions(source, task::find(root, "distributions"), task));
+  KERF_TRY_VOID(task::read_distributions(source, root, task));
   KERF_TRY_VOID(task::check_clashes(source, task, root));
   KERF_TRY_VOID(task::read_reference(source, root, folder, task));
   KERF_TRY_VOID(task::check_clashes(source, task, root));
   KERF_TRY_VOID(task::check_extents(source, task, task::find(root, "shapes"), task::find(root, "reference")->place));
-  KERF_TRY_VOID(task::check_indices(source, task, task::find(root, "reference")->place));
+  KERF_TRY_VOID(task::check_indices(source, task, root));
   KERF_TRY_VOID(task::read_baselines(source, task::find(root, "baselines"), folder, task));
   KERF_TRY_VOID(task::read_requirements(source, task::find(root, "require"), task));
 

@@ -138,7 +138,7 @@ TEST(ParseTask, RefusesNamesThatCodeCannotUse) {
   EXPECT_HAS(error_of(replaced(kRmsnorm, "a = \"f32", "softmax = \"f32")), "name of the function");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "a = \"f32", "\"a b\" = \"f32")), "not a name");
   EXPECT_HAS(error_of(replaced(replaced(kRmsnorm, "a = \"f32", "rows = \"f32"), "+ a", "+ rows")),
-             "name of a shape symbol");
+             "t.toml:7:1: input 'rows' has the name of a shape symbol");
 }
 
 TEST(ParseTask, ReadsDistributions) {
@@ -173,7 +173,8 @@ expr = "loss = cross_entropy(logits, target)"
   EXPECT_HAS(with("integers(0, 9"), "expected one of");
   EXPECT_HAS(error_of(replaced(text, "uniform(-1, 2.5)", "uniform(2, 1)")), "above the lowest");
   EXPECT_HAS(error_of(replaced(text, "uniform(-1, 2.5)", "normal(0, inf)")), "not a finite number");
-  EXPECT_HAS(error_of(replaced(text, "target = \"integers(0, classes - 1)\"\n", "")), "input 'target' holds integers");
+  EXPECT_HAS(error_of(replaced(text, "target = \"integers(0, classes - 1)\"\n", "")),
+             "t.toml:3:1: input 'target' holds integers");
   EXPECT_HAS(error_of(replaced(text, "logits = \"uniform", "logit = \"uniform")), "did you mean 'logits'?");
 }
 
@@ -266,7 +267,8 @@ expr = "y = embedding(i, w)"
 )TASK";
   const auto task = parse(text);
   EXPECT_TRUE(task) << task.error().message;
-  EXPECT_HAS(error_of(replaced(text, "rows - 1", "rows")), "input 'i' indexes an axis of extent rows, which is 16");
+  EXPECT_HAS(error_of(replaced(text, "rows - 1", "rows")),
+             "t.toml:8:1: input 'i' indexes an axis of extent rows, which is 16");
   EXPECT_HAS(error_of(replaced(text, "(0, rows - 1)", "(-1, 3)")), "write i = \"integers(0, rows - 1)\"");
 }
 

@@ -34,10 +34,10 @@ Result<std::vector<ShapeSet>> read_shapes(const Source& source, const Value* val
 Status check_extents(const Source& source, const Task& task, const Value* shapes, Place reference);
 
 /// [distributions] into task.distributions; task.inputs and task.shapes are already there.
-Status read_distributions(const Source& source, const Value* value, Task& task);
+Status read_distributions(const Source& source, const Table& root, Task& task);
 
 /// Inputs that are used as indices have a distribution inside of the axis they index, under every set.
-Status check_indices(const Source& source, const Task& task, Place place);
+Status check_indices(const Source& source, const Task& task, const Table& root);
 
 /// [reference] and [outputs] into task.graph or task.cpp and task.outputs.
 Status read_reference(const Source& source, const Table& root, const std::filesystem::path& folder, Task& task);
