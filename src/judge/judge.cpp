@@ -159,7 +159,11 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
 
   const std::string key = evaluation_key(candidate, tunables);
   if (options_.use_evaluation_cache && !options_.cache.empty()) {
-    if (auto known = load_evaluation(options_.cache, key)) {
+    auto known = load_evaluation(options_.cache, key);
+    // Compiler output has the name of the file in it: that of another file is not shown.
+    if (known && std::holds_alternative<BuildFailed>(known->outcome) && known->candidate != candidate.name)
+      known.reset();
+    if (known) {
       known->from_cache = true;
       known->candidate = candidate.name;
       return *std::move(known);

@@ -75,6 +75,23 @@ TEST_F(JudgeTest, CompilerOutputIsTheMessageAndNamesTheShape) {
   EXPECT_EQ(observer_.tiers.back().detail, "build_failed");
 }
 
+TEST_F(JudgeTest, CompilerOutputNamesTheFileAsTheUserDoes) {
+  language_->script = [](const CompileRequest& request) -> std::optional<CompileOutcome> {
+    if (request.source.find("broken") == std::string::npos) return std::nullopt;
+    return CompileFailed{"kernel.cpp:3:1: error: no\nin my_kernel.cpp, kernel.cppx: as kernel.cpp says"};
+  };
+  JudgeOptions options;
+  options.cache = folder_;
+  const auto log = [&](const std::string& name) {
+    Candidate broken = candidate("broken");
+    broken.name = name;
+    return std::get<BuildFailed>(evaluate(judge(options), broken).outcome).log;
+  };
+  EXPECT_EQ(log("src/mine.cpp"), "src/mine.cpp:3:1: error: no\nin my_kernel.cpp, kernel.cppx: as src/mine.cpp says");
+  EXPECT_EQ(log("other.cpp").substr(0, 12), "other.cpp:3:") << "not the name that the cache knows";
+  EXPECT_EQ(log("row/passes").substr(0, 13), "kernel.cpp:3:") << "not a file";
+}
+
 TEST_F(JudgeTest, TheStaticBudgetHoldsForEveryShape) {
   language_->script = [&](const CompileRequest& request) -> std::optional<CompileOutcome> {
     const bool caught = request.source.find("global") != std::string::npos;

@@ -1,6 +1,7 @@
 // The tiers a candidate passes, as lists, and those of them that verify.
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,26 @@
 #include "verify/guest.hpp"
 
 namespace kerf {
+namespace {
+
+/// Compilers know every candidate as kernel.<extension>. A candidate that is a file of the user's is named as that.
+std::string with_source_name(std::string log, const Candidate& candidate, const std::string& target) {
+  const std::string extension = target_extension(target), known = "kernel" + extension;
+  if (extension.empty() || !candidate.name.ends_with(extension)) return log;
+  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/'; };
+  for (std::size_t at = 0; (at = log.find(known, at)) != std::string::npos;) {
+    const std::size_t end = at + known.size();
+    if ((at > 0 && in_name(log[at - 1])) || (end < log.size() && in_name(log[end]))) {
+      at = end;
+      continue;
+    }
+    log.replace(at, known.size(), candidate.name);
+    at += candidate.name.size();
+  }
+  return log;
+}
+
+}  // namespace
 
 std::vector<Judge::Tier> Judge::first_tiers(Trial& trial) {
   return {{"parse", [&] { return Result<Stop>(check_parse(trial)); }},
@@ -96,7 +117,7 @@ Result<Judge::Stop> Judge::check_build(const Trial& trial, std::size_t first, st
   for (std::size_t s = first; s < last; ++s) {
     KERF_TRY(const CompileOutcome outcome, build(trial.candidate, trial.tunables, s));
     if (const auto* failed = std::get_if<CompileFailed>(&outcome))
-      return Stop(BuildFailed{shapes_[s].name, failed->log});
+      return Stop(BuildFailed{shapes_[s].name, with_source_name(failed->log, trial.candidate, tools_.target.name)});
     // Constants may change what is compiled, so the static budget holds for every shape.
     if (first > 0)
       if (auto refusal = judge_static(std::get<Artifact>(outcome).facts)) return Stop(to_outcome(*std::move(refusal)));

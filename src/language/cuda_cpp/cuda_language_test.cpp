@@ -152,7 +152,7 @@ TEST_F(CudaLanguageTest, AnErrorShowsTheCandidatesOwnLine) {
   auto bad = request("extern \"C\" __global__ void k(float* y) {\n  y[0] = undefined_thing;\n}\n");
   bad.constants = {{"rows", 5}, {"cols", 7}, {"BLOCK", 256}};
   const auto log = failure(bad);
-  EXPECT_NE(log.find("candidate.cu(2): error: identifier \"undefined_thing\" is undefined"), std::string::npos) << log;
+  EXPECT_NE(log.find("kernel.cu(2): error: identifier \"undefined_thing\" is undefined"), std::string::npos) << log;
 }
 
 TEST_F(CudaLanguageTest, ConstantsAreCompileTimeIntegers) {

@@ -10,6 +10,6 @@ namespace kerf::nvrtc {
 
 enum class Status : std::uint32_t { compiled, refused, bad_option };
 
-inline constexpr const char* kSourceName = "candidate.cu";  ///< as diagnostics show it
+inline constexpr const char* kSourceName = "kernel.cu";  ///< as diagnostics show it
 
 }  // namespace kerf::nvrtc
