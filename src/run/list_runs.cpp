@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kInterrupted = "interrupted";
+
 /// Whether some process holds a lock on the file, without taking one: "1: FLOCK ADVISORY WRITE 812 fe:01:1055 0 EOF".
 bool is_locked(const fs::path& file) {
   struct stat found{};
@@ -75,6 +77,8 @@ std::string run_state_name(RunState state) {
   return "";
 }
 
+bool is_running(const fs::path& run) { return is_locked(run / store::kLockFile); }
+
 std::vector<RunEntry> list_runs(const fs::path& runs) {
   std::vector<RunEntry> list;
   std::error_code error;
@@ -86,8 +90,11 @@ std::vector<RunEntry> list_runs(const fs::path& runs) {
     if (const Status read = read_facts(entry); !read) {
       entry.state = RunState::damaged;
       entry.ended = read.error().message;
-    } else if (is_locked(entry.folder / store::kLockFile)) {
+    } else if (is_running(entry.folder)) {
       entry.state = RunState::running;
+      entry.ended.clear();
+    } else if (entry.state == RunState::unfinished) {
+      entry.ended = kInterrupted;
     }
     list.push_back(std::move(entry));
   }

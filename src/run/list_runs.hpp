@@ -28,8 +28,11 @@ struct RunEntry {
   std::optional<Speedup> best;  ///< of that step; none for the plain kernel, which is not compared with itself
   bool plain = false;           ///< that step is the plain kernel
   std::int64_t changed_ms = 0;  ///< wall clock of its last change, milliseconds since 1970 in UTC
-  std::string ended;            ///< why it finished, or what is wrong with it
+  std::string ended;            ///< why it ended, or what is wrong with it; "" while it runs
 };
+
+/// Whether a process works on the run in this folder now.
+bool is_running(const std::filesystem::path& run);
 
 /// Newest first. A folder that is not there holds none.
 std::vector<RunEntry> list_runs(const std::filesystem::path& runs);

@@ -11,6 +11,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(ListRuns, ARunThatNobodyWorksOnAndThatDidNotFinishWasInterrupted) {
+  std::string pattern = (fs::temp_directory_path() / "kerf-list-XXXXXX").string();
+  const fs::path root = ::mkdtemp(pattern.data());
+  ASSERT_TRUE(report::write_fixture_run(root / "cut", {"cpu", 30, 1, false, true}));
+  const auto runs = list_runs(root);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].state, RunState::unfinished);
+  EXPECT_EQ(runs[0].ended, "interrupted");
+  EXPECT_FALSE(is_running(root / "cut"));
+  fs::remove_all(root);
+}
+
 TEST(ListRuns, TellsTaskTargetBestAndState) {
   std::string pattern = (fs::temp_directory_path() / "kerf-list-XXXXXX").string();
   const fs::path root = ::mkdtemp(pattern.data());
@@ -28,6 +40,7 @@ TEST(ListRuns, TellsTaskTargetBestAndState) {
                            : name == "broken" ? RunState::damaged
                                               : RunState::running)
         << name;
+    EXPECT_EQ(entry.ended.empty(), name == "cut");
     if (name == "broken") continue;
     EXPECT_EQ(entry.task, "rmsnorm");
     EXPECT_EQ(entry.target, name == "done" ? "cpu" : "cuda");

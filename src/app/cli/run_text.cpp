@@ -8,6 +8,7 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "run/list_runs.hpp"
 #include "run/standing.hpp"
 
 namespace kerf::cli {
@@ -89,9 +90,11 @@ std::string run_heading(const RunView& run, const Style& style) {
   const double seconds =
       run.steps.empty() ? 0 : std::max(fact_number(run, "elapsed_seconds"), run.steps.back().seconds);
   const std::string why = run.fact("finished");
-  text += fmt::format("{} steps in {}, seed {}, {}\n", run.steps.size(), format_seconds(seconds),
-                      run.fact("seed").empty() ? "?" : one_line(run.fact("seed")),
-                      why.empty() ? "not finished (kerf optimize --resume continues it)" : "ended: " + one_line(why));
+  text += fmt::format("{} in {}, seed {}, {}\n", counted(static_cast<std::int64_t>(run.steps.size()), "step"),
+                      format_seconds(seconds), run.fact("seed").empty() ? "?" : one_line(run.fact("seed")),
+                      is_running(run.folder) ? "running"
+                      : why.empty()          ? "ended: interrupted (kerf optimize --resume continues it)"
+                                             : "ended: " + one_line(why));
   return text + paint(one_line(run.folder.string()), Colour::dim, style) + "\n";
 }
 
