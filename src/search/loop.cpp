@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "inspect/descriptors.hpp"
 #include "judge/judge.hpp"
 #include "search/asking.hpp"
@@ -120,7 +121,7 @@ class Search {
 std::string Search::reason_to_stop() const {
   if (inputs_.interrupted) return kInterrupted;
   if (options_.evaluations > 0 && state_.evaluations() >= options_.evaluations)
-    return fmt::format("the budget of {} evaluations is used up", options_.evaluations);
+    return fmt::format("the budget of {} is used up", counted(options_.evaluations, "evaluation"));
   if (options_.seconds > 0 && seconds() >= options_.seconds)
     return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
   if (following_) return following_->done() && idle() ? "the recorded run ends here" : "";

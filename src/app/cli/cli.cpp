@@ -124,6 +124,12 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   return naive(options.naive, environment, console);
 }
 
+/// As wide as the terminal; 100 columns elsewhere.
+std::string help_text(const CLI::App& app, const Console& console) {
+  constexpr std::size_t kElsewhere = 100;
+  return wrapped(app.help(), console.out_style.columns > 0 ? console.out_style.columns : kElsewhere);
+}
+
 int run_worker(const std::vector<std::string>& args) {
   if (args.size() < 2) return kMisuse;
   return worker_main(args[1], std::span(args).subspan(2));
@@ -146,7 +152,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   define_commands(app, options);
 
   if (args.empty()) {
-    console.out << app.help() << std::flush;
+    console.out << help_text(app, console) << std::flush;
     return kMisuse;
   }
   if (auto status = check_words(app, args); !status) {
@@ -155,7 +161,10 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
   }
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::Success& asked) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    console.out << help_text(app, console) << std::flush;
+    return kJudged;
+  } catch (const CLI::Success& asked) {  // --version
     return app.exit(asked, console.out, console.err);
   } catch (const CLI::ParseError& error) {
     std::string command;

@@ -39,6 +39,20 @@ TEST(CommandLine, TeachesByExample) {
   EXPECT_EQ(kerf({}).code, kMisuse);
 }
 
+TEST(CommandLine, HelpFitsAHundredColumnsAndANarrowTerminal) {
+  for (const char* command : {"", "eval", "tune", "optimize", "campaign", "memory", "export", "prove", "doctor"})
+    for (const std::size_t columns : {0, 80}) {
+      std::ostringstream out, err;
+      Console console{out, err, {false, false, columns}, {}};
+      std::vector<std::string> args;
+      if (*command != 0) args.emplace_back(command);
+      args.emplace_back("--help");
+      EXPECT_EQ(run(args, Environment{}, console), 0);
+      std::istringstream lines(out.str());
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns == 0 ? 100 : columns) << line;
+    }
+}
+
 TEST(CommandLine, TellsItsVersion) {
   EXPECT_EQ(kerf({"--version"}).out, std::string("kerf ") + kKerfVersion + "\n");
   EXPECT_EQ(kerf({"--version"}).code, 0);

@@ -148,12 +148,36 @@ Step kept_step() {
 TEST(StepLine, SaysTheDecisionFirstWithinAHundredColumns) {
   const std::string line = step_line(kept_step(), {});
   EXPECT_EQ(line.find("   41  kept            7.91x (7.70x to 8.15x)"), 0u) << line;
-  EXPECT_HAS(line, "parameter  row/vector: 1.31 times step 12");
+  EXPECT_HAS(line, "parameter row/vector: 1.31 times step 12");
   EXPECT_LE(line.size(), kStepLineColumns + 1);
   EXPECT_LE(step_line(kept_step(), {}, 60).size(), 61u);
   const std::string refused = step_line(refused_step(), {});
   EXPECT_EQ(refused.find("   41  rejected        static_budget"), 0u) << refused;
   EXPECT_LE(refused.size(), kStepLineColumns + 1);
+}
+
+TEST(StepLine, TheReasonDoesNotSayAgainWhatTheLineHasSaid) {
+  const auto line = [](Step step, const std::string& decision) {
+    step.decision = decision;
+    step.cell = {3, 2, 1};
+    return step_line(step, {});
+  };
+  EXPECT_HAS(line(kept_step(), "kept: 7.91x, the first in cell memory 3, compute 2, parallelism 1"),
+             "row/vector: new cell 3/2/1\n");
+  EXPECT_HAS(line(kept_step(),
+                  "kept: 0.926 times as fast (0.63 to 1.71) as step 1, timed in turn, the first in cell "
+                  "memory 3, compute 2, parallelism 1"),
+             "row/vector: 0.926x step 1, new cell 3/2/1\n");
+  EXPECT_HAS(line(kept_step(),
+                  "kept: 1.06 times as fast (0.388 to 3.51) as step 3, the best of its cell, which has "
+                  "room for 3"),
+             "row/vector: 1.06x step 3, of up to 3\n");
+  EXPECT_HAS(line(kept_step(),
+                  "measured again, thoroughly and on fresh data; 0.839 times as fast (0.726 to 0.911) as "
+                  "step 7"),
+             "row/vector: 0.839x step 7\n");
+  EXPECT_HAS(line(refused_step(), "not kept: rejected at gate 'static_budget': 300 registers"),
+             "row/vector: 300 registers\n");
 }
 
 /// What a terminal of `columns` shows after `bytes`: lines wrap, the cursor moves up, what is below it is erased.

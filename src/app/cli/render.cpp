@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 #include <numeric>
+#include <utility>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -106,7 +107,7 @@ std::string excerpt(std::string_view text, std::size_t max_lines) {
     result += "  " + (line.size() > 400 ? line.substr(0, 400) + " ..." : line) + "\n";
   }
   if (lines.size() > max_lines)
-    result += fmt::format("  ... {} more lines (all of them with --json)\n", lines.size() - max_lines);
+    result += fmt::format("  ... {} more lines (kerf eval --json has all)\n", lines.size() - max_lines);
   return result;
 }
 
@@ -149,6 +150,43 @@ std::string fit(std::string_view text, std::size_t columns) {
     if (begins && width++ == columns - dots.size()) break;
   }
   return line.substr(0, end) + std::string(dots);
+}
+
+namespace {
+
+/// Where the lines that go on with this one begin: below the description of an option, else as far in as the line.
+std::size_t hanging_indent(std::string_view line, std::size_t columns) {
+  constexpr std::size_t kLeastRoom = 16, kFurther = 4;
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  if (indent == 0) return 0;
+  const std::size_t gap = line.find("  ", indent);
+  const std::size_t description =
+      gap == std::string_view::npos ? indent : std::min(line.find_first_not_of(' ', gap), line.size());
+  return description + kLeastRoom <= columns ? description : indent + kFurther;
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string result, carried;  // what is carried over is the beginning of the paragraph's next line
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line = std::exchange(carried, "") + std::string(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t indent = hanging_indent(line, columns);
+    const bool was_cut = line.size() > columns;
+    while (line.size() > columns) {
+      const std::size_t space = line.rfind(' ', columns);
+      if (space == std::string::npos || space <= indent) break;  // one long word
+      result += line.substr(0, line.find_last_not_of(' ', space) + 1) + "\n";
+      line = std::string(indent, ' ') + line.substr(space + 1);
+    }
+    if (was_cut && indent == 0 && !text.empty() && text.front() != '\n' && text.front() != ' ')
+      carried = line + " ";
+    else
+      result += line + "\n";
+  }
+  return result;
 }
 
 std::string format_us(double us) {
@@ -268,6 +306,7 @@ std::string failure_report(const Evaluation& evaluation, const Style& style) {
 std::string error_text(const Error& error, const Style& style) {
   // Further lines are set in, so that nothing in a message can pass for another message of kerf's.
   std::string message = printable(error.message);
+  message.erase(message.find_last_not_of('\n') + 1);
   for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.replace(at, 1, "\n  ");
   std::string text = fmt::format("{} {}\n", paint("kerf: error:", Colour::red, style), message);
   if (error.code == Errc::unavailable) text += "kerf: try: 'kerf doctor' lists what is missing and how to get it\n";

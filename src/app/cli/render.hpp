@@ -28,6 +28,10 @@ std::string paint(std::string_view text, Colour colour, const Style& style);
 /// At most `columns` wide, cut with "..." at the end; UTF-8 characters stay whole. Tabs count and become one space.
 std::string fit(std::string_view text, std::size_t columns);
 
+/// `text` with its lines broken at spaces so that none is wider than `columns`, where that can be done; what follows
+/// in a line of a list of options stays below its description.
+std::string wrapped(std::string_view text, std::size_t columns);
+
 /// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
 std::string format_us(double us);
 /// "16.8 MB", "1.07 GB".

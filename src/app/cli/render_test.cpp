@@ -145,6 +145,18 @@ TEST(Table, IsCutToTheTerminalButNotInFiles) {
   EXPECT_NE(table(rows, {false, false, 80}).find("17"), std::string::npos);
 }
 
+TEST(Wrapped, BreaksAtSpacesAndKeepsDescriptionsInTheirColumn) {
+  EXPECT_EQ(wrapped("  --evals NUMBER      Most evaluations of a run in total\nnext\n", 42),
+            "  --evals NUMBER      Most evaluations of\n                      a run in total\nnext\n");
+  EXPECT_EQ(wrapped("a paragraph that goes on over two lines of\nits text\n\nend\n", 30),
+            "a paragraph that goes on over\ntwo lines of its text\n\nend\n");
+  EXPECT_EQ(wrapped("  kerf tune task.toml kernel.cpp    within two minutes\n", 40),
+            "  kerf tune task.toml kernel.cpp\n      within two minutes\n");
+  EXPECT_EQ(wrapped("short\n", 30), "short\n");
+  const std::string word(50, 'x');
+  EXPECT_EQ(wrapped(word + "\n", 30), word + "\n");
+}
+
 TEST(TierLine, MarksSuccessAndFailure) {
   EXPECT_EQ(tier_line({"k", "compile", true, 412, "3 shapes"}, kPlain), "  ok  compile          412 ms  3 shapes\n");
   EXPECT_EQ(tier_line({"k", "static", false, 0.2, "wrong_result"}, kPlain),

@@ -6,6 +6,7 @@
 
 #include "app/cli/run_text.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "run/run_view.hpp"
 #include "search/search_state.hpp"
 
@@ -17,6 +18,7 @@ constexpr int kCells = 64;
 /// One or two words: what was decided about the step.
 std::string decision_word(const Step& step) {
   if (is_duplicate(step)) return "duplicate";
+  if (std::holds_alternative<BuildFailed>(step.evaluation.outcome)) return "not compiled";
   if (measurement_of(step) == nullptr) return outcome_words(step.evaluation.outcome);
   if (is_confirmation(step)) return "measured again";
   if (step.kept) return "kept";
@@ -33,11 +35,43 @@ std::string figure(const Step& step) {
   return shape != nullptr ? format_us(shape->time.median) : "";
 }
 
-/// The decision's sentence without the word that the line begins with.
+void replace(std::string& text, std::string_view from, std::string_view to) {
+  if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
+/// Removes what lies between two words, with the first of them.
+void remove_between(std::string& text, std::string_view from, std::string_view until) {
+  const auto begin = text.find(from);
+  if (begin == std::string::npos) return;
+  const auto end = text.find(until, begin + from.size());
+  if (end != std::string::npos) text.erase(begin, end - begin);
+}
+
+/// The decision's sentence in short, without what the line has said already: the decision's word, the speedup, the
+/// gate. `kerf explain` has the whole sentence.
 std::string reason(const Step& step) {
-  const std::string text = one_line(step.decision);
-  for (const std::string_view word : {"kept: ", "not kept: "})
-    if (text.starts_with(word)) return text.substr(word.size());
+  std::string text = one_line(step.decision);
+  for (const std::string_view word :
+       {"kept: ", "not kept: ", "measured again, thoroughly and on fresh data", "a quick timing, not a verdict", "; "})
+    if (text.starts_with(word)) text.erase(0, word.size());
+  if (measurement_of(step) == nullptr) {
+    const std::string gate = fmt::format("at gate '{}': ", outcome_gate(step.evaluation.outcome));
+    if (const auto at = text.find(gate); at != std::string::npos) text.erase(0, at + gate.size());
+    return text;
+  }
+  if (const auto first = text.find(", ");
+      first != std::string::npos && first > 0 && text[first - 1] == 'x' && text.find(' ') > first)
+    text.erase(0, first + 2);  // "4.27x, the first in cell ..."
+  remove_between(text, " as fast (", " as step ");
+  replace(text, " times as step ", "x step ");
+  replace(text, ", timed in turn", "");
+  remove_between(text, "the best of its cell, which has", " room for ");
+  replace(text, " room for ", "of up to ");
+  if (text.ends_with(cell_text(step.cell))) {
+    text.erase(text.size() - cell_text(step.cell).size());
+    text += fmt::format("{}", fmt::join(step.cell, "/"));
+  }
+  replace(text, "the first in cell ", "new cell ");
   return text;
 }
 
@@ -55,7 +89,7 @@ std::string budget_text(const SearchProgress& progress) {
   std::string text = fmt::format("{}", progress.evaluations);
   if (progress.evaluation_limit > 0) text += fmt::format(" of {}", progress.evaluation_limit);
   text += " evaluations";
-  if (progress.asking > 0) text += fmt::format(", {} questions under way", progress.asking);
+  if (progress.asking > 0) text += fmt::format(", {} under way", counted(progress.asking, "question"));
   if (progress.rate > 0) text += fmt::format(", {:.1f} a minute", progress.rate);
   const double left = seconds_left(progress);
   if (left >= 1) text += ", " + format_seconds(left) + " left";
@@ -92,11 +126,12 @@ std::string next_lines(const OptimizeResult& result) {
 }  // namespace
 
 std::string step_line(const Step& step, const Style& style, std::size_t columns) {
+  constexpr std::size_t kWord = 14, kFigure = 22, kName = 20;
   const std::string word = decision_word(step);
   const std::string head = fmt::format("{:5}  ", step.number), rest = reason(step);
   std::string text =
-      fmt::format("{:<{}}  {:<22}  {:<9}  {}{}", "", std::max<std::size_t>(word.size(), 14) - word.size(),
-                  fit(figure(step), 22), step.operation, fit(one_line(step.name), 20), rest.empty() ? "" : ": " + rest);
+      fmt::format("{:<{}}  {:<{}}  {} {}{}", "", std::max(word.size(), kWord) - word.size(), fit(figure(step), kFigure),
+                  kFigure, step.operation, fit(one_line(step.name), kName), rest.empty() ? "" : ": " + rest);
   text = fit(text, std::max(columns, head.size() + word.size()) - head.size() - word.size());
   const Colour colour = step.kept ? Colour::green : measurement_of(step) == nullptr ? Colour::yellow : Colour::dim;
   return head + paint(word, colour, style) + text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
@@ -160,8 +195,8 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
   if (progress.evaluations == 0 && progress.time_limit > 0 && !result.search.interrupted) {
     text += paint("no kernel was tried: the time went on preparation; give more --time\n", Colour::yellow, style);
   } else if (measurement == nullptr) {
-    text += paint(fmt::format("no kernel passed all gates in {} evaluations", progress.evaluations), Colour::yellow,
-                  style) +
+    text += paint(fmt::format("no kernel passed all gates in {}", counted(progress.evaluations, "evaluation")),
+                  Colour::yellow, style) +
             "\n";
   } else if (plain) {
     text += paint("nothing faster was found: the plain kernel stays the best\n", Colour::yellow, style);
@@ -175,11 +210,10 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
               "\n";
     text += shape_lines(*measurement, style);
   }
-  text +=
-      paint(fmt::format("{} {} in {}: {} refused, {} of known code, {} of {} cells filled; {}\n", progress.evaluations,
-                        progress.evaluations == 1 ? "evaluation" : "evaluations", format_seconds(progress.seconds),
-                        progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
-            Colour::dim, style);
+  text += paint(fmt::format("{} in {}: {} refused, {} of known code, {} of {} cells filled; {}\n",
+                            counted(progress.evaluations, "evaluation"), format_seconds(progress.seconds),
+                            progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
+                Colour::dim, style);
   if (const std::string models = spending_text(progress); !models.empty())
     text += paint(fmt::format("models: {}\n", models), Colour::dim, style);
   if (measurement != nullptr && !plain)

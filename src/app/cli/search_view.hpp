@@ -11,7 +11,7 @@ namespace kerf::cli {
 
 inline constexpr std::size_t kStepLineColumns = 100;
 
-/// "   12  kept            7.91x (7.70x to 8.15x)  parameter  row/vector: 1.31 times step 9", at most `columns` wide:
+/// "   12  kept            7.91x (7.70x to 8.15x)  parameter row/vector: 1.31x step 9", at most `columns` wide:
 /// the decision first, then the figure or the gate, then what it was.
 std::string step_line(const Step& step, const Style& style, std::size_t columns = kStepLineColumns);
 
