@@ -174,8 +174,6 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
     out << "\n"
         << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
         << join(admission.tried, ", ") << ")\n";
-  else
-    out << "\n" << paint("refused", Colour::red, style) << ": " << printable(admission.reason) << "\n";
   out << std::flush;
 }
 

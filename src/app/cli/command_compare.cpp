@@ -55,8 +55,7 @@ Status verify(Judge& judge, const Task& task, const Side& side, Observer& observ
   KERF_TRY_VOID(check_against(task, side.candidate));
   KERF_TRY(const Evaluation evaluation, judge.evaluate(side.candidate, side.tunables, observer));
   if (std::holds_alternative<Measurement>(evaluation.outcome)) return {};
-  return fail(Errc::invalid_input, fmt::format("{} does not pass, so there is nothing to compare: {}",
-                                               side.candidate.name, failure_report(evaluation, {})));
+  return fail(Errc::invalid_input, "there is nothing to compare: " + failure_report(evaluation, {}));
 }
 
 Json to_json(const Speedup& speedup) {
