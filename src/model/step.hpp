@@ -46,7 +46,7 @@ struct Exchange {
     std::string role, content;
     bool operator==(const Message&) const = default;
   };
-  std::string role;  ///< what it was asked as: "policy", or "evolve" for a new variant of the prompt
+  std::string role;  ///< what it was asked as: "policy", "evolve" (the prompt), "select" or "summarise" (skills)
   std::string model;
   std::string prompt;             ///< id of the prompt
   int turn = 1;                   ///< of its conversation

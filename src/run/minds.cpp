@@ -15,6 +15,7 @@
 #include "propose/agents/prompt_evolution.hpp"
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
+#include "run/run_skills.hpp"
 #include "search/asking.hpp"
 
 namespace kerf {
@@ -108,7 +109,8 @@ Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, cons
     if (recorder_) model = llm::make_recording_model(std::move(model), *recorder_);
     models.push_back({std::move(model), spec});
   }
-  return agents::make_llm_mind(std::move(task), std::move(models), {budget_, prompts_, access.context});
+  return agents::make_llm_mind(std::move(task), std::move(models),
+                               {budget_, prompts_, access.context, access.skills, access.family});
 }
 
 Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindAccess& access, const TaskText& task,
@@ -121,6 +123,7 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
   for (const std::string& name : config.names) {
     std::unique_ptr<Proposer> mind;
     if (name == kBuiltinMind) {
+      made->minds_.push_back(make_skill_mind(builtin.hinted));
       made->minds_.push_back(make_remembered(remembered_kernels(builtin.remembered, *builtin.synthesiser)));
       mind = synth::make_builtin_proposer(builtin.synthesiser, foreseen_cell, builtin.remembered.advice);
     } else {

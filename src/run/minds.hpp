@@ -13,6 +13,7 @@
 #include "model/candidate.hpp"
 #include "propose/agents/agent_task.hpp"
 #include "propose/agents/context.hpp"
+#include "propose/agents/select.hpp"
 #include "propose/proposer.hpp"
 #include "propose/synth/synthesiser.hpp"
 #include "run/mind_config.hpp"
@@ -30,12 +31,15 @@ struct MindAccess {
   std::filesystem::path replay_chats;              ///< models answer from this file alone; empty: none
   std::map<std::string, std::string> environment;  ///< of agent programs
   agents::SelectContext context{};                 ///< what models are shown from memory; none without it
+  agents::SkillOffer skills{};                     ///< what models may choose from
+  std::string family{};  ///< operator family that skills of this run are for; "": none are written down
 };
 
 /// What the builtin mind works with.
 struct BuiltinInputs {
   std::shared_ptr<synth::Synthesiser> synthesiser;  ///< of the task; null where the builtin mind is not asked
   memory::Recollection remembered{};                ///< what the memory has for the task
+  std::vector<Proposal> hinted{};                   ///< kernels that skills ask for
 };
 
 /// Everything in it stays where it is: minds borrow from it.

@@ -17,6 +17,7 @@
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
 #include "run/run_folder.hpp"
+#include "run/run_skills.hpp"
 #include "run/target_session.hpp"
 #include "search/judge_evaluator.hpp"
 #include "store/run_store.hpp"
@@ -137,6 +138,7 @@ struct Machinery {
   BuiltinInputs builtin;
   memory::TaskSignature signature;   ///< where the builtin mind is asked
   std::vector<std::string> remarks;  ///< for people, of making it
+  agents::SkillOffer offer;          ///< skills that may be used
   std::unique_ptr<Minds> minds;
 };
 
@@ -187,13 +189,40 @@ Status make_builtin(const OptimizeRequest& request, const fs::path& cache, Machi
   return fill_remembered(request, made);
 }
 
+/// Skills are looked for at the beginning of a run; one that is resumed or followed again has the same. A store that
+/// cannot be read is no reason not to search.
+Status fill_offer(const OptimizeRequest& request, Machinery& made) {
+  const RunConfig& config = request.config;
+  if (request.trial) {
+    made.offer = *request.trial;
+  } else if (!request.offered.empty()) {
+    KERF_TRY(made.offer, offer_from_json(request.offered));
+  } else if (request.skills != nullptr && config.skill_rule != SkillRule::off && !request.resume &&
+             request.follow.empty() && config.search.search == SearchOptions{}.search) {
+    std::vector<std::string> skipped;
+    const auto known = skill::all_skills(*request.skills, skipped);
+    if (known)
+      made.offer.skills = shortlist(*known, config.skill_rule, request.task, config.target);
+    else
+      made.remarks.push_back("skills cannot be read, the search begins without them: " + known.error().message);
+  }
+  if (made.builtin.synthesiser)
+    made.builtin.hinted = skill_kernels(made.offer, request.task.task, *made.builtin.synthesiser, config.search.seed,
+                                        static_cast<std::size_t>(remembered_limit(config.search)));
+  return {};
+}
+
 Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
   const RunConfig& config = request.config;
   Machinery made;
   KERF_TRY(made.session, TargetSession::open(request.task.task, config.target, config.device, resources));
   KERF_TRY_VOID(make_builtin(request, resources.cache, made));
-  KERF_TRY(made.minds, Minds::open(config.minds, request.access, request.task, request.kernels, made.builtin,
-                                   *made.session, resources.cache, Rng(config.search.seed).fork("minds").bits()));
+  KERF_TRY_VOID(fill_offer(request, made));
+  MindAccess access = request.access;
+  access.skills = made.offer;
+  if (request.skills != nullptr && config.skill_rule != SkillRule::off) access.family = family_of(request.task.task);
+  KERF_TRY(made.minds, Minds::open(config.minds, access, request.task, request.kernels, made.builtin, *made.session,
+                                   resources.cache, Rng(config.search.seed).fork("minds").bits()));
   return made;
 }
 
@@ -212,8 +241,34 @@ Status note_remembered(RunStore& store, const Machinery& machinery, RunObserver&
   return {};
 }
 
+/// Likewise for skills.
+Status note_skills(RunStore& store, const Machinery& machinery, RunObserver& observer) {
+  if (machinery.offer.skills.empty()) return {};
+  KERF_TRY_VOID(store.set("skills", to_json(machinery.offer)));
+  std::vector<std::string> names;
+  for (const skill::Skill& one : machinery.offer.skills) names.push_back(one.name);
+  observer.on_event(RunNote{fmt::format("{} skills may apply: {}", names.size(), join(names, ", "))});
+  return {};
+}
+
 /// What was found is worth less than the run itself: a memory that cannot be written to is only noted.
+void leave_skills(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
+  if (request.skills == nullptr || request.trial || request.config.skill_rule == SkillRule::off) return;
+  const auto lessons = learn_skills(*request.skills, store, request.task, request.config.target,
+                                    machinery.builtin.synthesiser.get(), machinery.session->clock().wall_ms());
+  if (!lessons) {
+    observer.on_event(RunNote{"skills cannot be added to: " + lessons.error().message});
+    return;
+  }
+  if (!lessons->added.empty())
+    observer.on_event(
+        RunNote{fmt::format("written down as a skill, not verified yet: {}", join(lessons->added, ", "))});
+  if (!lessons->retired.empty())
+    observer.on_event(RunNote{fmt::format("skills that helped no more are retired: {}", join(lessons->retired, ", "))});
+}
+
 void leave_behind(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
+  leave_skills(request, store, machinery, observer);
   if (request.memory == nullptr || !machinery.builtin.synthesiser) return;
   const Status kept =
       remember(*request.memory, store, request.task.task, machinery.signature, *machinery.builtin.synthesiser,
@@ -258,6 +313,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   KERF_TRY_VOID(store.record(mark));
   observer.on_event(mark);
   KERF_TRY_VOID(note_remembered(store, machinery, observer));
+  KERF_TRY_VOID(note_skills(store, machinery, observer));
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
   BestKeeper keeper(observer, best, store, *machinery.minds);
@@ -312,6 +368,7 @@ Result<OptimizeRequest> stored_request(const fs::path& folder) {
   KERF_TRY(request.config, config_from_toml(config->second));
   if (const auto remembered = facts.find("remembered"); remembered != facts.end())
     request.remembered = remembered->second;
+  if (const auto skills = facts.find("skills"); skills != facts.end()) request.offered = skills->second;
   const auto kernels = facts.find("own_kernels");
   KERF_TRY(request.kernels, kernels_from_json(kernels == facts.end() ? "" : kernels->second, request.config.target));
   return request;

@@ -33,6 +33,9 @@ struct OptimizeRequest {
   MemoryStore* memory = nullptr;   ///< borrowed: read at the beginning, added to at the end; null: neither
   std::string remembered;          ///< what the recorded or resumed run took from the memory, JSON; "": nothing
   bool remember_more = false;      ///< a run that is resumed looks into the memory once more
+  SkillStore* skills = nullptr;    ///< borrowed: looked into at the beginning, added to at the end; null: neither
+  std::string offered{};           ///< skills that the recorded or resumed run could use, JSON; "": none
+  std::optional<agents::SkillOffer> trial{};  ///< an arm of a trial: these, and nothing is learned
 };
 
 struct OptimizeResult {

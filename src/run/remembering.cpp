@@ -26,7 +26,8 @@ class RememberedKernels final : public Proposer {
   std::vector<Proposal> kernels_;
 };
 
-/// An id of the run that stays the same when it is resumed.
+}  // namespace
+
 Result<std::string> run_id(const RunStore& run) {
   KERF_TRY(const auto facts, run.facts());
   const auto fact = [&](const char* key) {
@@ -36,8 +37,6 @@ Result<std::string> run_id(const RunStore& run) {
   if (const std::string id = fact("run_id"); !id.empty()) return id;
   return sha256_hex(run.folder().string() + fact("seed") + fact("task_source")).substr(0, 16);
 }
-
-}  // namespace
 
 memory::TaskSignature signature_for(const Task& task, const std::string& target, const DeviceFacts& facts) {
   return memory::signature_of(task, target,

@@ -20,6 +20,9 @@ namespace kerf {
 /// The name of the mind that proposes remembered kernels; stored, never renamed.
 inline constexpr const char* kMemoryMind = "memory";
 
+/// An id of the run that stays the same when it is resumed.
+Result<std::string> run_id(const RunStore& run);
+
 memory::TaskSignature signature_for(const Task& task, const std::string& target, const DeviceFacts& facts);
 
 /// What the memory has for a task. `before` is what the run took already; the result begins with it. `skipped` names

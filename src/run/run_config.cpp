@@ -21,9 +21,10 @@ std::string to_toml(const RunConfig& config, const std::string& task) {
   std::string text = fmt::format(
       "# How this run was started; 'kerf optimize --resume' reads it from the run's database.\n"
       "task = {}\ntarget = {}\ndevice = {}\nmethod = {}\nseed = \"{}\"\nevaluations = {}\nseconds = {}\nmemory_rule = "
-      "{}\n",
+      "{}\nskill_rule = {}\n",
       quoted(task), quoted(config.target), quoted(config.device), quoted(config.search.search), config.search.seed,
-      config.search.evaluations, config.search.seconds, quoted(std::string(memory::rule_name(config.memory_rule))));
+      config.search.evaluations, config.search.seconds, quoted(std::string(memory::rule_name(config.memory_rule))),
+      quoted(std::string(skill_rule_name(config.skill_rule))));
   std::string section;
   for (const auto& [name, value] : effective_settings(config.judge, config.search)) {
     const auto dot = name.find('.');
@@ -56,6 +57,9 @@ Result<RunConfig> config_from_toml(const std::string& text) {
   KERF_TRY(config.minds, minds_from_toml(text));
   if (const std::string rule = word("memory_rule"); !rule.empty()) {  // older runs have none
     KERF_TRY(config.memory_rule, memory::rule_from_name(rule));
+  }
+  if (const std::string rule = word("skill_rule"); !rule.empty()) {  // likewise
+    KERF_TRY(config.skill_rule, skill_rule_from_name(rule));
   }
   for (const auto& [section, node] : table)
     if (const toml::table* values = node.as_table(); values != nullptr && section.str() != "minds")

@@ -7,6 +7,7 @@
 #include "judge/judge.hpp"
 #include "memory/values.hpp"
 #include "run/mind_config.hpp"
+#include "run/run_skills.hpp"
 #include "search/loop.hpp"
 #include "target/target.hpp"
 
@@ -19,6 +20,7 @@ struct RunConfig {
   SearchOptions search;
   MindConfig minds;
   memory::Rule memory_rule = memory::Rule::kerf;  ///< by which experiences are chosen and valued
+  SkillRule skill_rule = SkillRule::verified;     ///< which skills may be used
 };
 
 std::string to_toml(const RunConfig& config, const std::string& task);

@@ -68,8 +68,9 @@ Result<std::int64_t> export_traces(const RunStore& run, const std::function<Stat
       json.update(Json::parse(to_json(exchange)));
       json["kernel"] = step.source;
       json["verdict"] = verdict_json(step);
-      // A new variant of the prompt is judged by all that comes of it, not by the kernel that was next.
-      json["reward"] = exchange.role == "evolve" ? Json() : Json(trace_reward(step.evaluation.outcome, best));
+      // A new variant of the prompt and a skill are judged by all that comes of them, not by the kernel that was next.
+      const bool for_later = exchange.role == "evolve" || exchange.role == "summarise";
+      json["reward"] = for_later ? Json() : Json(trace_reward(step.evaluation.outcome, best));
       KERF_TRY_VOID(on_line(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
       ++lines;
     }

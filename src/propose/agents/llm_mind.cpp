@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -18,6 +19,8 @@
 #include "propose/agents/prompt.hpp"
 #include "propose/agents/prompt_evolution.hpp"
 #include "propose/agents/reply.hpp"
+#include "propose/agents/summary.hpp"
+#include "skill/skill_file.hpp"
 
 namespace kerf::agents {
 namespace {
@@ -27,6 +30,9 @@ constexpr int kMostRepeats = 20;            // known kernels in a row, after whi
 constexpr std::size_t kRecentResults = 12;  // shown to the one who edits prompts
 constexpr std::size_t kLongestLine = 200;   // bytes of one of them
 constexpr std::int64_t kEvolveTokens = 2048;
+constexpr std::int64_t kSelectTokens = 512, kSummaryTokens = 2048;
+constexpr int kSelectEvery = 8;          // questions that one choice of skills is for
+constexpr double kWithoutSkills = 0.25;  // share of the questions, to compare with
 
 /// The model answered, and what it said is no kernel: a step like any other, with the reason.
 bool is_an_answer(llm::FailureKind kind) {
@@ -86,6 +92,7 @@ class LlmMind final : public Proposer {
   void observe(const Step& step) override {
     const std::lock_guard lock(mutex_);
     const auto gain = gains_.observe(step);
+    if (auto improved = lineages_.observe(step)) improved_ = std::move(improved);
     if (step.proposer != kName || !gain) return;
     repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
     bandit_.observe(step.provenance.model, *gain, priced_ ? step.provenance.cost_usd : step.provenance.seconds);
@@ -96,7 +103,8 @@ class LlmMind final : public Proposer {
 
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
     std::vector<Exchange> before = evolve(request);
-    KERF_TRY(const Asked asked, question(request));
+    summarise(request, before);
+    KERF_TRY(const Asked asked, question(request, before));
     const EnsembleModel& chosen = models_[asked.model];
     const llm::ChatRequest chat{asked.prompt.messages, reply_tokens(chosen.spec)};
     const llm::ChatOutcome outcome = chosen.model->ask(chat, cancelled_);
@@ -161,7 +169,82 @@ class LlmMind final : public Proposer {
     return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), model) - names_.begin());
   }
 
-  Result<Asked> question(const ProposalRequest& request) {
+  /// Asks a model for something else than a kernel; what was said is handed back, with the outcome.
+  Exchange aside(const char* role, std::size_t model, Prompt prompt, std::int64_t tokens) {
+    Asked asked;
+    asked.model = model;
+    asked.prompt = std::move(prompt);
+    const EnsembleModel& chosen = models_[model];
+    Exchange exchange = exchange_of(
+        asked, chosen.model->ask({asked.prompt.messages, std::min(reply_tokens(chosen.spec), tokens)}, cancelled_));
+    exchange.role = role;
+    return exchange;
+  }
+
+  /// Has the latest line of kernels that became faster written down; run/ keeps what came of it as a candidate.
+  void summarise(const ProposalRequest& request, std::vector<Exchange>& said) {
+    std::optional<Improved> improved;
+    std::size_t model = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (tools_.family.empty()) improved_.reset();
+      improved = std::exchange(improved_, std::nullopt);
+      if (!improved) return;
+      Rng rng = Rng(request.seed).fork("summarise");
+      model = bandit_.choose(names_, rng);
+    }
+    auto prompt = summary_prompt(task_, *improved, tools_.family, {prompt_room(models_[model].spec), nullptr, {}});
+    if (!prompt) return;
+    Exchange exchange = aside("summarise", model, *std::move(prompt), kSummaryTokens);
+    if (exchange.outcome == "reply")
+      if (const auto skill = summarised_skill(exchange.reply, task_.target, tools_.family))
+        exchange.result = to_toml(*skill);
+    if (exchange.prompt_tokens + exchange.reply_tokens > 0) said.push_back(std::move(exchange));
+  }
+
+  std::vector<std::size_t> select(const std::string& stage, std::size_t model, std::vector<Exchange>& said) {
+    const auto& skills = tools_.skills.skills;
+    auto prompt = select_prompt(task_, skills, stage, {prompt_room(models_[model].spec), nullptr, {}});
+    if (!prompt) return skills_by_value(skills);
+    Exchange exchange = aside("select", model, *std::move(prompt), kSelectTokens);
+    const auto read = selected_skills(exchange.reply, skills);
+    const std::vector<std::size_t> chosen = exchange.outcome == "reply" && read ? *read : skills_by_value(skills);
+    for (const std::size_t i : chosen) exchange.result += (exchange.result.empty() ? "" : ", ") + skills[i].name;
+    if (chosen.empty()) exchange.result = "none";
+    if (exchange.prompt_tokens + exchange.reply_tokens > 0) said.push_back(std::move(exchange));
+    return chosen;
+  }
+
+  /// The skills for one question. A choice stands for several; now and then none are shown, to compare with.
+  std::vector<ContextItem> shown_skills(const ProposalRequest& request, std::size_t model,
+                                        std::vector<Exchange>& said) {
+    const SkillOffer& offer = tools_.skills;
+    if (offer.skills.empty()) return {};
+    std::vector<std::size_t> chosen;
+    if (offer.always) {
+      for (std::size_t i = 0; i < std::min(offer.skills.size(), kMostShownSkills); ++i) chosen.push_back(i);
+    } else {
+      if (Rng(request.seed).fork("skills").chance(kWithoutSkills)) return {};
+      const std::string stage = request.parent ? "refine" : "draft";
+      std::unique_lock lock(mutex_);
+      Selection& kept = selections_[stage];
+      if (kept.left > 0) {
+        --kept.left;
+        chosen = kept.chosen;
+      } else {
+        kept.left = kSelectEvery - 1;
+        lock.unlock();
+        chosen = select(stage, model, said);
+        lock.lock();
+        kept.chosen = chosen;
+      }
+    }
+    std::vector<ContextItem> items;
+    for (const std::size_t i : chosen) items.push_back(skill_item(offer.skills[i]));
+    return items;
+  }
+
+  Result<Asked> question(const ProposalRequest& request, std::vector<Exchange>& said) {
     Asked asked;
     std::optional<std::pair<Conversation, std::size_t>> resumed;
     PromptVariant variant;
@@ -178,6 +261,8 @@ class LlmMind final : public Proposer {
     asked.variant = variant.id;
     PromptOptions room{prompt_room(models_[asked.model].spec), &variant, {}};
     if (!resumed && tools_.context) room.context = tools_.context(request);
+    if (!resumed)
+      for (ContextItem& item : shown_skills(request, asked.model, said)) room.context.push_back(std::move(item));
     for (const ContextItem& item : room.context) asked.context.push_back(item.id);
     if (resumed) {
       asked.context = resumed->first.context;
@@ -273,6 +358,13 @@ class LlmMind final : public Proposer {
   std::deque<std::string> recent_;   // what became of the latest answers
   std::vector<Exchange> unclaimed_;  // said, and not part of a proposal yet
   int repeats_ = 0;                  // known kernels in a row
+  struct Selection {
+    std::vector<std::size_t> chosen;
+    int left = 0;  ///< questions that it still stands for
+  };
+  std::map<std::string, Selection> selections_;  // by stage
+  Lineages lineages_;
+  std::optional<Improved> improved_;  // the latest line that is to be written down
 };
 
 }  // namespace
