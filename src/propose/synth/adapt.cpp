@@ -12,6 +12,7 @@ using memory::RecipeGene;
 
 constexpr double kAnchorWeight = 3;      // reductions, products and the like against elementwise operators
 constexpr double kUnusedPenalty = 0.3;   // when no group takes up a gene of the recipe
+constexpr double kExtraGroup = 0.15;     // for every group more than the recipe has: one more pass over the data
 constexpr double kLeastLikeness = 0.05;  // of a group and a gene that may be computed alike
 constexpr double kFamilyShare = 0.5;     // of the likeness when the family has to use another variant
 constexpr std::size_t kMostLayouts = 3;
@@ -43,6 +44,7 @@ const Option* option_named(const std::vector<Option>& options, const RecipeGene&
 /// What a layout makes of a recipe.
 struct Adapted {
   double likeness = 0;
+  double score = 0;  ///< what layouts are ranked by
   Genome genome;
 };
 
@@ -82,6 +84,8 @@ Adapted adapt_to(const Recipe& recipe, int rewrite, const Layout& layout, const 
   const auto unused = static_cast<double>(std::count(used.begin(), used.end(), false));
   adapted.likeness = adapted.likeness / std::max(1.0, weights) -
                      kUnusedPenalty * unused / static_cast<double>(std::max<std::size_t>(1, used.size()));
+  const auto more = static_cast<double>(adapted.genome.genes.size()) - static_cast<double>(recipe.genes.size());
+  adapted.score = adapted.likeness - kExtraGroup * std::max(0.0, more);
   return adapted;
 }
 
@@ -144,8 +148,7 @@ std::vector<Genome> adapt(const Recipe& recipe, Space& space) {
     for (const Roots& roots : space.fusion_steps(rewrite))
       if (const Layout* layout = space.layout(rewrite, roots))
         found.push_back(adapt_to(recipe, rewrite, *layout, space));
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Adapted& a, const Adapted& b) { return a.likeness > b.likeness; });
+  std::stable_sort(found.begin(), found.end(), [](const Adapted& a, const Adapted& b) { return a.score > b.score; });
   for (std::size_t i = 0; i < found.size() && i < kMostLayouts; ++i)
     if (found[i].likeness > 0) genomes.push_back(std::move(found[i].genome));
   return genomes;

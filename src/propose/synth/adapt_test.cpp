@@ -41,6 +41,16 @@ TEST(Adapt, AGenomeOfTheSameGraphComesBackAsItWas) {
   }
 }
 
+TEST(Adapt, AFusedRecipeStaysFusedOnALargerTask) {
+  const auto sum = rows_of("sum(x, axis=-1)"), softmax = rows_of("softmax(x, axis=-1)");
+  for (const Genome& genome : sum->starts()) {
+    if (genome.genes.size() != 1 || genome.genes[0].family != "row") continue;
+    const auto adapted = softmax->adapted(*sum->recipe(genome));
+    ASSERT_TRUE(adapted) << sum->describe(genome);
+    EXPECT_EQ(adapted->genes.size(), 1u) << softmax->describe(*adapted) << " from " << sum->describe(genome);
+  }
+}
+
 TEST(Adapt, AnotherReductionTakesFamilyVariantAndParameters) {
   const auto softmax = rows_of("softmax(x, axis=-1)"), norm = rows_of("x * rsqrt(mean(x*x, axis=-1, keepdims=true))");
   int kept = 0;
