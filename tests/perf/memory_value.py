@@ -4,10 +4,13 @@
     tests/perf/memory_value.py build/release/kerf --out /tmp/value                        real kernels and timings: nine tasks, five seeds
     tests/perf/memory_value.py build/release/kerf --out /tmp/value0 --set search.starts=0  without the planner's first guesses
     tests/perf/memory_value.py build/release/kerf --out /tmp/value --quick                 two tasks, one seed, few evaluations
+    tests/perf/memory_value.py build/release/kerf --out /tmp/value --target cuda --passes 0 --time 300   on a quiet device: a run's own figures, within a time
     tests/perf/memory_value.py --simulated build/release/tests/perf/memory_replay          real search, genomes and memory, made-up times: a minute
 
 Real: a campaign over all tasks fills one memory. For every held-out task it is exported without that task and imported into a file of its own; every run works on a copy, so
 that runs teach each other nothing. Kernels that led are measured again side by side, as in search_quality.py, which says why. Needs a quiet machine and hours.
+With --passes 0 they are not: the goal is then 95 % of the largest figure that any run confirmed at its end, and runs count by their own timings, which is fair on a device that
+nothing else uses. With --time no run is begun after so many seconds, and only seeds that all tasks and arms have count.
 
 Simulated: `memory_replay` runs the real search, the real builtin mind and the real memory on made-up speeds (its head says which), for several degrees to which tasks have
 something in common. Its figures say how well experience is used, and nothing about kernels.
@@ -20,6 +23,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 
 import search_quality as quality
 
@@ -39,10 +43,18 @@ def task_file(task):
     return ROOT / "tasks" / f"{task}.toml"
 
 
+def setting_words(args, *more):
+    return [word for text in [*more, *args.cheap] for word in ("--set", text)]
+
+
 def campaign(args):
     memory = args.out / "campaign.db"
+    if args.campaign:
+        for task in args.tasks:
+            shutil.copy(args.campaign / f"without-{task}.db", args.out)
+        return
     kerf(args, "campaign", *[task_file(task) for task in args.tasks], "--target", args.target, "--evals", args.evals, "--rounds", 2, "--seed", 77,
-         "--memory", memory, "--out", args.out / "campaign", "--json", "--set", "search.floor_fraction=1000000")
+         "--memory", memory, "--out", args.out / "campaign", "--json", *setting_words(args, "search.floor_fraction=1000000"))
     for task in args.tasks:
         held_out = args.out / f"without-{task}.db"
         if not held_out.exists():
@@ -63,7 +75,7 @@ def run_once(args, task, arm, seed):
         memory = args.out / "memories" / f"{name}.db"
         memory.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(args.out / f"without-{task}.db", memory)
-    settings = [word for text in ["search.patience=0", "search.floor_fraction=1000000", *args.set] for word in ("--set", text)]
+    settings = setting_words(args, "search.patience=0", "search.floor_fraction=1000000", *args.set)
     out = kerf(args, "optimize", task_file(task), "--target", args.target, "--seed", seed, "--evals", args.evals, "--memory", memory, "--out", folder,
                "--json", *settings)
     result = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
@@ -87,10 +99,35 @@ def report(found, arms, tasks, evals, title):
     print("\n".join(quality.overall(found, arms, rng)))
 
 
+def own_figures(args, runs):
+    best = {task: max([r["confirmed"] for r in runs if r["task"] == task], default=0) for task in args.tasks}
+    found = {(task, arm): [] for task in args.tasks for arm in ARMS}
+    for r in runs:
+        ratios = [ratio for _, ratio in quality.evaluations_of(args.out / "runs" / r["folder"])]
+        found[r["task"], r["search"]].append(next((n for n, ratio in enumerate(ratios, 1) if ratio >= args.goal * best[r["task"]]), args.evals + 1))
+    devices = ", ".join(sorted({r["device"] for r in runs if r["device"]}))
+    report(found, ARMS, args.tasks, args.evals, f"Evaluations to {100 * args.goal:.0f} % of the best known speed, memory on and off ({devices}; "
+           f"{' '.join(args.set) or 'defaults'}; runs' own timings): geometric mean with 95 % interval over {args.seeds} seeds, and how many runs got there within {args.evals}.")
+    (args.out / "results.json").write_text(json.dumps([{"task": t, "arm": a, "to_goal": v} for (t, a), v in found.items()], indent=1))
+
+
 def real(args):
     args.out.mkdir(parents=True, exist_ok=True)
     campaign(args)
-    runs = [run_once(args, task, arm, seed) for seed in range(1, args.seeds + 1) for task in args.tasks for arm in ARMS]
+    began, runs = time.monotonic(), []
+    for seed in range(1, args.seeds + 1):
+        of_seed = []
+        for task in args.tasks:
+            for arm in ARMS:
+                if not args.time or time.monotonic() - began < args.time:
+                    of_seed.append(run_once(args, task, arm, seed))
+        if len(of_seed) < len(args.tasks) * len(ARMS):
+            break
+        runs += of_seed
+    args.seeds = max([r["seed"] for r in runs], default=0)
+    if args.passes == 0:
+        own_figures(args, runs)
+        return
     values = {task: quality.measure_side_by_side(args, task, [r for r in runs if r["task"] == task]) for task in args.tasks}
     best = {task: max(least for _, least in values[task].values()) for task in args.tasks}
     leading = {r["folder"]: quality.leaders(quality.evaluations_of(args.out / "runs" / r["folder"])) for r in runs}
@@ -123,7 +160,10 @@ def main():
     parser.add_argument("--tasks", nargs="*", default=TASKS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--evals", type=int, default=60)
-    parser.add_argument("--passes", type=int, default=3, help="times the leaders are measured side by side")
+    parser.add_argument("--passes", type=int, default=3, help="times the leaders are measured side by side; 0: not at all")
+    parser.add_argument("--time", type=float, default=0, help="seconds after which no run is begun; 0: no limit")
+    parser.add_argument("--campaign", type=pathlib.Path, help="use the memories of this earlier --out")
+    parser.add_argument("--cheap", nargs="*", default=[], help="settings of campaign and runs alike, such as judge.soak_seconds=0")
     parser.add_argument("--goal", type=float, default=0.95)
     parser.add_argument("--set", action="append", default=[], help="passed on to kerf optimize")
     parser.add_argument("--simulated", action="store_true")
