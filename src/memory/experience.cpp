@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/printable.hpp"
 #include "memory/limits.hpp"
 
 namespace kerf::memory {
@@ -15,7 +16,8 @@ using Json = nlohmann::json;
 
 constexpr double kMostCount = 1e9, kMostReward = 3, kMostSpeedup = 1e9, kMostTime = 1e12, kMostMs = 1e15;
 constexpr std::size_t kMostFamilies = 64;
-constexpr std::array kStages{ValueStage::draft, ValueStage::refine};
+
+std::string text_hash(const std::string& source) { return sha256_hex(source).substr(0, 32); }
 
 Json to_object(const Value& value) { return {{"count", value.count}, {"mean", value.mean}}; }
 
@@ -43,7 +45,7 @@ Result<StageValue> stage_value_from(const Json& object) {
 Result<std::map<ValueStage, StageValue>> values_from(const Json& object) {
   if (!object.is_object()) return fail(Errc::invalid_input, "'values' is not an object");
   std::map<ValueStage, StageValue> values;
-  for (const ValueStage stage : kStages)
+  for (const ValueStage stage : kValueStages)
     if (const auto found = object.find(value_stage_name(stage)); found != object.end()) {
       KERF_TRY(values[stage], stage_value_from(*found));
     }
@@ -89,13 +91,37 @@ Status read_provenance(const Json& json, Experience& experience) {
   return {};
 }
 
+/// A kernel is known by its recipe or by its text; one of them must be there.
+Status read_identity(const Json& json, Experience& experience) {
+  if (json.contains("source_hash")) {  // older records have none
+    KERF_TRY(experience.source_hash, limited_text(json, "source_hash", kLongestWord));
+  }
+  if (!json.contains("recipe")) return fail(Errc::invalid_input, "'recipe' is missing");
+  if (!json["recipe"].is_null() || experience.source_hash.empty()) {
+    KERF_TRY(experience.recipe, recipe_from_json(json["recipe"].dump()));
+  }
+  if (!json.contains("source")) return {};
+  KERF_TRY(experience.source, limited_text(json, "source", kLongestSource));
+  if (text_hash(experience.source) != experience.source_hash)
+    return fail(Errc::invalid_input, "'source' is not the text that 'source_hash' is of");
+  return {};
+}
+
 }  // namespace
 
 std::string experience_id(const Experience& experience) {
-  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}", experience.task_id, experience.signature.target,
-                                experience.signature.device.name, recipe_words(experience.recipe),
-                                experience.recipe.genome))
+  const std::string kernel = experience.recipe.genes.empty()
+                                 ? "source\n" + experience.source_hash
+                                 : recipe_words(experience.recipe) + "\n" + experience.recipe.genome;
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}", experience.task_id, experience.signature.target,
+                                experience.signature.device.name, kernel))
       .substr(0, 16);
+}
+
+void set_source(Experience& experience, const std::string& source) {
+  experience.source_hash = text_hash(source);
+  const bool text = valid_utf8(source) == source && source.find('\0') == std::string::npos;
+  experience.source = text && source.size() <= kLongestSource ? source : "";
 }
 
 std::map<ValueStage, StageValue> first_values(const Experience& experience) {
@@ -124,29 +150,35 @@ Result<std::map<ValueStage, StageValue>> values_from_json(std::string_view text)
 }
 
 std::string to_json(const Experience& experience) {
-  return nlohmann::ordered_json{{"id", experience.id},
-                                {"kind", experience.kind},
-                                {"task", experience.task},
-                                {"task_id", experience.task_id},
-                                {"signature", Json::parse(to_json(experience.signature))},
-                                {"recipe", Json::parse(to_json(experience.recipe))},
-                                {"outcome", experience.outcome},
-                                {"gate", experience.gate},
-                                {"message", experience.message},
-                                {"speedup", experience.speedup},
-                                {"share", experience.share},
-                                {"time_us", experience.time_us},
-                                {"seen", experience.seen},
-                                {"run", experience.run},
-                                {"step", experience.step},
-                                {"mind", experience.mind},
-                                {"operation", experience.operation},
-                                {"kerf_version", experience.kerf_version},
-                                {"recorded_ms", experience.recorded_ms},
-                                {"imported", experience.imported},
-                                {"frozen", experience.frozen},
-                                {"values", to_object(experience.values)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  const bool made = !experience.recipe.genes.empty();
+  nlohmann::ordered_json json{{"id", experience.id},
+                              {"kind", experience.kind},
+                              {"task", experience.task},
+                              {"task_id", experience.task_id},
+                              {"signature", Json::parse(to_json(experience.signature))},
+                              {"recipe", made ? Json::parse(to_json(experience.recipe)) : Json()},
+                              {"source_hash", experience.source_hash},
+                              {"outcome", experience.outcome},
+                              {"gate", experience.gate},
+                              {"message", experience.message},
+                              {"speedup", experience.speedup},
+                              {"share", experience.share},
+                              {"time_us", experience.time_us},
+                              {"seen", experience.seen},
+                              {"run", experience.run},
+                              {"step", experience.step},
+                              {"mind", experience.mind},
+                              {"operation", experience.operation},
+                              {"kerf_version", experience.kerf_version},
+                              {"recorded_ms", experience.recorded_ms},
+                              {"imported", experience.imported},
+                              {"frozen", experience.frozen},
+                              {"values", to_object(experience.values)}};
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (experience.source.empty()) return line;
+  json["source"] = experience.source;
+  const std::string longer = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return longer.size() <= kLongestRecord ? longer : line;
 }
 
 Result<Experience> experience_from_json(std::string_view line) {
@@ -162,10 +194,10 @@ Result<Experience> experience_from_json(std::string_view line) {
                 fmt::format("unknown kind '{}'; choose one of: {}, {}", experience.kind, kKernelKind, kFailureKind));
   KERF_TRY(experience.task, limited_text(json, "task", kLongestWord));
   KERF_TRY(experience.task_id, limited_text(json, "task_id", kLongestWord));
-  for (const char* key : {"signature", "recipe", "values"})
+  for (const char* key : {"signature", "values"})
     if (!json.contains(key)) return fail(Errc::invalid_input, fmt::format("'{}' is missing", key));
   KERF_TRY(experience.signature, signature_from_json(json["signature"].dump()));
-  KERF_TRY(experience.recipe, recipe_from_json(json["recipe"].dump()));
+  KERF_TRY_VOID(read_identity(json, experience));
   KERF_TRY(experience.values, values_from(json["values"]));
   KERF_TRY_VOID(read_outcome(json, experience));
   KERF_TRY_VOID(read_provenance(json, experience));

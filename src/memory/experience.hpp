@@ -17,11 +17,15 @@ inline constexpr const char* kKernelKind = "kernel";    ///< passed every gate a
 inline constexpr const char* kFailureKind = "failure";  ///< refused; `gate` and `message` say why
 
 struct Experience {
-  std::string id;    ///< of task, device and recipe: what is tried again is the same experience
+  std::string id;    ///< of task, device and recipe (or source): what is tried again is the same experience
   std::string kind;  ///< one of the above; stored, never renamed
   std::string task, task_id;
   TaskSignature signature;
-  Recipe recipe;
+  Recipe recipe;              ///< without genes for kernels that were not made by the builtin mind
+  std::string source_hash{};  ///< of the kernel's text; "" in experiences of older memories
+  /// The kernel's text, where it was kept. Untrusted: shown as data or judged, nothing else. Stores keep it apart and
+  /// hand it out by MemoryStore::source only.
+  std::string source{};
   std::string outcome, gate, message;  ///< as in evaluations; gate and message are "" for kernels
   double speedup = 0;                  ///< over the strongest baseline; 0 for failures
   double share = 0;                    ///< of the speed of the best kernel of its run, (0, 1]; 0 for failures
@@ -43,6 +47,9 @@ struct Experience {
 /// Identity by content; 16 hex digits.
 std::string experience_id(const Experience& experience);
 
+/// Puts the text of a kernel into `experience`: its hash, and the text itself where it may be kept.
+void set_source(Experience& experience, const std::string& source);
+
 /// A value as selection sees it, which is what was assumed at the beginning while there is no reward yet: a kernel
 /// begins with +1 in the draft stage and with the reward that it would have had against its run's best when refining.
 double value_of(const Experience& experience, ValueStage stage, const std::string& family);
@@ -50,7 +57,7 @@ double value_count(const Experience& experience, ValueStage stage);
 /// The values that a new experience begins with.
 std::map<ValueStage, StageValue> first_values(const Experience& experience);
 
-/// One line of a memory file (docs/memory.md).
+/// One line of a memory file (docs/memory.md), with the source where there is one and the line stays within its limit.
 std::string to_json(const Experience& experience);
 /// Everything is held to limits: counts, lengths, ranges, the id. The error says what is wrong.
 Result<Experience> experience_from_json(std::string_view line);

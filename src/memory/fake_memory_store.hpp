@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "memory/memory_store.hpp"
 
@@ -18,6 +19,7 @@ class FakeMemoryStore final : public MemoryStore {
         one.values = known->second.values;
         one.seen = known->second.seen + (known->second.run == one.run ? 0 : 1);
       }
+      if (!one.source.empty()) sources_[one.id] = std::exchange(one.source, {});
       all_.insert_or_assign(one.id, std::move(one));
     }
     return {};
@@ -30,9 +32,9 @@ class FakeMemoryStore final : public MemoryStore {
       if (!found->second.frozen)
         memory::learn(
             found->second.values[use.stage], use.family,
-            use.stage == memory::ValueStage::refine ? memory::scaled_reward(use.reward, moments_, rule) : use.reward,
+            memory::is_refining(use.stage) ? memory::scaled_reward(use.reward, moments_[use.stage], rule) : use.reward,
             rule);
-      if (use.stage == memory::ValueStage::refine) moments_.add(use.reward);
+      if (memory::is_refining(use.stage)) moments_[use.stage].add(use.reward);
     }
     return {};
   }
@@ -43,7 +45,14 @@ class FakeMemoryStore final : public MemoryStore {
       if (target.empty() || one.signature.target == target) list.push_back(one);
     return list;
   }
-  Result<memory::Moments> moments() const override { return moments_; }
+  Result<memory::Moments> moments(memory::ValueStage stage) const override {
+    const auto found = moments_.find(stage);
+    return found == moments_.end() ? memory::Moments{} : found->second;
+  }
+  Result<std::string> source(const std::string& experience) const override {
+    const auto found = sources_.find(experience);
+    return found == sources_.end() ? std::string() : found->second;
+  }
   Result<std::vector<MemoryUse>> uses(const std::string& experience) const override {
     std::vector<MemoryUse> list;
     for (const MemoryUse& use : uses_)
@@ -55,7 +64,8 @@ class FakeMemoryStore final : public MemoryStore {
   std::map<std::string, memory::Experience> all_;
   std::set<std::tuple<std::string, std::int64_t, std::string>> known_;
   std::vector<MemoryUse> uses_;
-  memory::Moments moments_;
+  std::map<std::string, std::string> sources_;
+  std::map<memory::ValueStage, memory::Moments> moments_;
 };
 
 }  // namespace kerf

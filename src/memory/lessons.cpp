@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "memory/limits.hpp"
 
@@ -26,6 +27,7 @@ Experience experience_from(const Step& step, const RunOrigin& origin, Recipe rec
   one.task_id = origin.task_id;
   one.signature = origin.signature;
   one.recipe = std::move(recipe);
+  set_source(one, step.source);
   one.outcome = outcome_name(step.evaluation.outcome);
   one.gate = outcome_gate(step.evaluation.outcome);
   one.message = outcome_message(step.evaluation.outcome).substr(0, kLongestText);
@@ -49,27 +51,60 @@ std::vector<Experience> best_of(std::vector<Experience> kernels) {
   return kernels;
 }
 
+/// The mean of a run's rewards in a stage, without one of them.
+struct StageMean {
+  double count = 0, sum = 0;
+  double without(double reward) const { return count > 1 ? (sum - reward) / (count - 1) : 0; }
+};
+
 std::vector<MemoryUse> uses_of(const std::vector<Step>& steps, const RunOrigin& origin, Rule rule) {
-  std::vector<MemoryUse> uses;
-  double best = 0;
-  for (const Step& step : steps) {
-    if (!teaches(step) || is_confirmation(step)) continue;
-    const double speed = speed_of(step);
-    for (const std::string& context : step.provenance.context) {
-      if (!context.starts_with(kContextPrefix)) continue;
-      MemoryUse use{
-          origin.run, step.number, context.substr(kContextPrefix.size()), ValueStage::draft, origin.signature.family,
-          0};
-      use.stage = best > 0 ? ValueStage::refine : ValueStage::draft;
-      use.reward = best > 0 ? refine_reward(speed, best, rule) : draft_reward(step.evaluation.outcome, rule);
-      uses.push_back(std::move(use));
+  StepRewards rewards(rule);
+  std::vector<std::pair<const Step*, StepRewards::Reward>> rewarded;
+  std::map<ValueStage, StageMean> means;
+  for (const Step& step : steps)
+    if (const auto reward = rewards.observe(step)) {
+      rewarded.emplace_back(&step, *reward);
+      means[reward->stage].count += 1;
+      means[reward->stage].sum += reward->value;
     }
-    best = std::max(best, speed);
+  std::vector<MemoryUse> uses;
+  for (const auto& [step, reward] : rewarded) {
+    const bool shown = reward.stage == ValueStage::draft_shown || reward.stage == ValueStage::refine_shown;
+    const double usual = shown && rule != Rule::published ? means[reward.stage].without(reward.value) : 0;
+    for (const std::string& context : step->provenance.context)
+      if (context.starts_with(kContextPrefix))
+        uses.push_back({origin.run, step->number, context.substr(kContextPrefix.size()), reward.stage,
+                        origin.signature.family, reward.value - usual});
   }
   return uses;
 }
 
+/// Kernels of the builtin mind are known by their recipes, those of agents by their text; none: it teaches nothing.
+std::optional<Recipe> recipe_or_none(const Step& step, const RecipeOf& recipe_of) {
+  if (!step.genome.empty()) return recipe_of(step);
+  return was_written(step) ? std::optional(Recipe{}) : std::nullopt;
+}
+
 }  // namespace
+
+bool was_written(const Step& step) { return !step.provenance.prompt.empty(); }
+
+std::optional<StepRewards::Reward> StepRewards::observe(const Step& step) {
+  if (!teaches(step) || is_confirmation(step)) return std::nullopt;
+  const double speed = speed_of(step), best = best_;
+  if (speed > 0) speeds_[step.number] = speed;
+  best_ = std::max(best_, speed);
+  if (!was_written(step))
+    return best > 0 ? Reward{ValueStage::refine, refine_reward(speed, best, rule_)}
+                    : Reward{ValueStage::draft, draft_reward(step.evaluation.outcome, rule_)};
+  double parent = 0;
+  for (const std::int64_t number : step.parents)
+    if (const auto found = speeds_.find(number); found != speeds_.end()) parent = std::max(parent, found->second);
+  if (parent == 0) return Reward{ValueStage::draft_shown, draft_reward(step.evaluation.outcome, rule_)};
+  const double against_best = refine_reward(speed, best, rule_);
+  if (rule_ == Rule::published) return Reward{ValueStage::refine_shown, against_best};
+  return Reward{ValueStage::refine_shown, (against_best + refine_reward(speed, parent, rule_)) / 2};
+}
 
 Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule) {
   Lessons lessons;
@@ -81,8 +116,8 @@ Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, cons
   std::set<std::string> failed;
   std::vector<Experience> failures;
   for (const Step& step : steps) {
-    if (!teaches(step) || step.genome.empty()) continue;
-    auto recipe = recipe_of(step);
+    if (!teaches(step)) continue;
+    auto recipe = recipe_or_none(step, recipe_of);
     if (!recipe) continue;
     Experience one = experience_from(step, origin, *std::move(recipe));
     if (const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome);
@@ -96,6 +131,7 @@ Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, cons
     } else if (measured == nullptr && failures.size() < kMostFailures &&
                failed.insert(composition(one.recipe) + one.gate).second) {
       one.kind = kFailureKind;
+      one.source.clear();  // what went wrong is told by the message
       one.values = first_values(one);
       failures.push_back(std::move(one));
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +30,36 @@ struct Lessons {
   std::vector<MemoryUse> uses;
 };
 
+/// What the steps of a run were worth to what was used for them. Takes steps in order; not thread-safe.
+class StepRewards {
+ public:
+  struct Reward {
+    ValueStage stage = ValueStage::draft;
+    double value = 0;
+  };
+  explicit StepRewards(Rule rule) : rule_(rule) {}
+
+  /// None for steps that teach nothing. A step whose writer was shown things has a stage of those: drafts have no
+  /// measured parent, and what refines one is compared with it as well as with the run's best (except by `published`).
+  std::optional<Reward> observe(const Step& step);
+
+ private:
+  Rule rule_;
+  double best_ = 0;
+  std::map<std::int64_t, double> speeds_;  // of measured steps
+};
+
+/// Whether a language model or an agent program wrote the step's kernel.
+bool was_written(const Step& step);
+
 /// The recipe of a step's genome with the tunables it was evaluated with; none when it has none.
 using RecipeOf = std::function<std::optional<Recipe>(const Step& step)>;
 
-/// Of kernels the best of each composition and then the fastest, of failures one per composition and gate. Quick
-/// timings, duplicates and fallbacks teach nothing; a finalist that was measured again counts with those figures.
+/// Of kernels the best of each composition and then the fastest, with their sources, of failures one per composition
+/// and gate; kernels that are neither of a genome nor written by an agent are the user's own and teach nothing. What
+/// was shown with a question gets its reward less the mean of the run's others in that stage (except by `published`),
+/// so that it is not praised for an easy task. Quick timings, duplicates and fallbacks teach nothing; a finalist that
+/// was measured again counts with those figures.
 Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule);
 
 }  // namespace kerf::memory

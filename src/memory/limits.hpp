@@ -14,6 +14,7 @@ namespace kerf::memory {
 inline constexpr std::size_t kLongestWord = 120;   ///< of names and operator words, in bytes
 inline constexpr std::size_t kLongestText = 1000;  ///< of texts for people
 inline constexpr std::size_t kLongestGenome = 16u << 10;
+inline constexpr std::size_t kLongestSource = 24u << 10;  ///< of a kernel's text that is kept
 inline constexpr std::size_t kLongestRecord = 64u << 10;  ///< of one experience as JSON
 inline constexpr std::size_t kMostWords = 512;            ///< operators of a task or group
 inline constexpr std::size_t kMostGenes = 64;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "memory/memory_store.hpp"
-
 namespace kerf::memory {
 namespace {
 
@@ -30,7 +28,7 @@ void believe_little(Experience& one) {
 }  // namespace
 
 std::string to_file(const std::vector<Experience>& experiences, const std::vector<std::string>& without) {
-  std::string text = nlohmann::ordered_json{{"kind", kFileKind}, {"schema", kMemorySchema}}.dump() + "\n";
+  std::string text = nlohmann::ordered_json{{"kind", kFileKind}, {"schema", kMemoryFileSchema}}.dump() + "\n";
   for (const Experience& one : experiences)
     if (!is_left_out(one, without)) text += to_json(one) + "\n";
   return text;
@@ -47,9 +45,9 @@ Result<ReadMemory> from_file(std::string_view text, const std::vector<std::strin
       const auto head = nlohmann::json::parse(line, nullptr, false);
       if (!head.is_object() || !head.contains("kind") || head["kind"] != kFileKind || !head.contains("schema"))
         return fail(Errc::invalid_input, "not a memory file: 'kerf memory export' writes one");
-      if (head["schema"] != kMemorySchema)
-        return fail(Errc::invalid_input, fmt::format("the memory file has schema {}; this Kerf reads schema {}",
-                                                     head["schema"].dump().substr(0, 20), kMemorySchema));
+      if (head["schema"] != 1 && head["schema"] != kMemoryFileSchema)
+        return fail(Errc::invalid_input, fmt::format("the memory file has schema {}; this Kerf reads schemas 1 to {}",
+                                                     head["schema"].dump().substr(0, 20), kMemoryFileSchema));
       continue;
     }
     if (line.empty()) continue;

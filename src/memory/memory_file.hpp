@@ -9,6 +9,8 @@
 
 namespace kerf::memory {
 
+inline constexpr int kMemoryFileSchema = 2;  ///< of what is written; 1, which has no sources, is read too
+
 /// Without the experiences of tasks with these names (or ids), so that none of what was learned on them leaks.
 std::string to_file(const std::vector<Experience>& experiences, const std::vector<std::string>& without);
 

@@ -61,6 +61,34 @@ TEST(MemoryFile, WrongRecordsAreNamedAndPassedOver) {
   EXPECT_NE(read->skipped[5].find("choose one of: kernel, failure"), std::string::npos) << read->skipped[5];
 }
 
+TEST(MemoryFile, SourcesTravelAndMustBeWhatTheIdSays) {
+  Experience written = made_up_kernel(kRows, "passes", 64, 1);
+  written.recipe = {};
+  set_source(written, "int kernel;\n");
+  written.id = experience_id(written);
+  const auto read = from_file(to_file({written}, {}), {});
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->experiences.size(), 1u) << read->skipped[0];
+  EXPECT_EQ(read->experiences[0].source, "int kernel;\n");
+  auto json = nlohmann::json::parse(to_json(written));
+  json["source"] = "another text";
+  const auto changed = from_file(to_file({}, {}) + json.dump() + "\n", {});
+  ASSERT_EQ(changed->skipped.size(), 1u);
+  EXPECT_NE(changed->skipped[0].find("source_hash"), std::string::npos) << changed->skipped[0];
+  set_source(written, std::string(25'000, 'x'));
+  EXPECT_EQ(written.source, "") << "long texts are not kept";
+  set_source(written, "\xff\xfe");
+  EXPECT_EQ(written.source, "");
+}
+
+TEST(MemoryFile, FilesOfAnOlderKerfAreRead) {
+  auto json = nlohmann::json::parse(to_json(made_up_kernel(kRows, "passes", 64, 1)));
+  json.erase("source_hash");
+  const auto read = from_file("{\"kind\":\"kerf memory\",\"schema\":1}\n" + json.dump() + "\n", {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->experiences.size(), 1u);
+}
+
 TEST(MemoryFile, OtherFilesAreRefused) {
   EXPECT_FALSE(from_file("", {}));
   EXPECT_FALSE(from_file("hello\n", {}));

@@ -39,11 +39,14 @@ class MemoryStore {
   /// All, or those of one target; by id. Records that cannot be read are left out and named in `skipped`.
   virtual Result<std::vector<memory::Experience>> experiences(const std::string& target,
                                                               std::vector<std::string>& skipped) const = 0;
-  virtual Result<memory::Moments> moments() const = 0;                                   ///< of all refine rewards
+  /// Of all rewards of a stage; `refine` and `refine_shown` have them.
+  virtual Result<memory::Moments> moments(memory::ValueStage stage = memory::ValueStage::refine) const = 0;
+  /// The text of an experience's kernel; "" where none is kept. Experiences that are listed come without it.
+  virtual Result<std::string> source(const std::string& experience) const = 0;
   virtual Result<std::vector<MemoryUse>> uses(const std::string& experience) const = 0;  ///< newest last
 };
 
-inline constexpr int kMemorySchema = 2;  ///< PRAGMA user_version of a memory file
+inline constexpr int kMemorySchema = 3;  ///< PRAGMA user_version of a memory file
 
 /// The file is made when it is missing, with its folder. A file of another kind or of a newer Kerf is refused.
 Result<std::unique_ptr<MemoryStore>> open_memory_store(const std::filesystem::path& file);

@@ -102,7 +102,7 @@ std::map<std::string, double> advice_from(const TaskSignature& task, const std::
 Pool most_similar(const TaskSignature& task, const std::vector<Experience>& known, std::size_t count, double least) {
   Pool pool;
   for (const Experience& one : known)
-    if (one.kind == kKernelKind)
+    if (one.kind == kKernelKind && !one.recipe.genes.empty())
       if (const double like = similarity(task, one.signature); like >= least) pool.emplace_back(like, &one);
   std::stable_sort(pool.begin(), pool.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->share > b.second->share;
@@ -131,13 +131,17 @@ Recollection retrieve(const TaskSignature& task, const std::vector<Experience>& 
 
 std::string to_json(const Recollection& recollection) {
   auto items = nlohmann::json::array();
-  for (const Recalled& one : recollection.items)
+  for (const Recalled& one : recollection.items) {
     items.push_back({{"id", one.id},
                      {"task", one.task},
                      {"similarity", one.similarity},
                      {"value", one.value},
-                     {"speedup", one.speedup},
-                     {"recipe", nlohmann::json::parse(to_json(one.recipe))}});
+                     {"speedup", one.speedup}});
+    if (one.source.empty())
+      items.back()["recipe"] = nlohmann::json::parse(to_json(one.recipe));
+    else
+      items.back()["source"] = one.source;
+  }
   return nlohmann::json{
       {"schema", 1}, {"rule", rule_name(recollection.rule)}, {"items", items}, {"advice", recollection.advice}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -159,8 +163,12 @@ Result<Recollection> recollection_from_json(std::string_view text) {
     KERF_TRY(one.similarity, limited_number(item, "similarity", 0, 2));
     KERF_TRY(one.value, limited_number(item, "value", -10, 10));
     KERF_TRY(one.speedup, limited_number(item, "speedup", 0, 1e9));
-    if (!item.contains("recipe")) return fail(Errc::invalid_input, "a remembered kernel has no recipe");
-    KERF_TRY(one.recipe, recipe_from_json(item["recipe"].dump()));
+    if (item.contains("source")) {
+      KERF_TRY(one.source, limited_text(item, "source", kLongestSource));
+    } else {
+      if (!item.contains("recipe")) return fail(Errc::invalid_input, "a remembered kernel has no recipe");
+      KERF_TRY(one.recipe, recipe_from_json(item["recipe"].dump()));
+    }
     recollection.items.push_back(std::move(one));
   }
   for (const auto& [variant, share] : json["advice"].items())

@@ -26,6 +26,7 @@ struct Recalled {
   std::string id, task;
   double similarity = 0, value = 0, speedup = 0;
   Recipe recipe;
+  std::string source{};  ///< of a kernel of this very task that is judged as it is; "": the recipe is adapted
 };
 
 /// What a run takes from a memory; recorded with the run, so that it can be resumed and replayed without the memory.

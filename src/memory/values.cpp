@@ -18,6 +18,8 @@ constexpr double kMostDeviations = 3;    // of a scaled reward
 constexpr double kPublishedRate = 0.3;   // that of a sibling system; the paper gives none
 constexpr double kLeastRate = 0.05, kFirstRate = 0.3;
 constexpr std::array<std::string_view, 3> kRules{"kerf", "published", "similar"};
+constexpr std::array<std::string_view, kValueStages.size()> kStageNames{"draft", "refine", "draft_shown",
+                                                                        "refine_shown"};
 
 double right_fraction(const WrongResult& wrong) {
   if (!wrong.evidence || wrong.evidence->total <= 0) return 0;
@@ -37,7 +39,13 @@ Result<Rule> rule_from_name(std::string_view name) {
                                                did_you_mean(name, names), join(names, ", ")));
 }
 
-std::string_view value_stage_name(ValueStage stage) { return stage == ValueStage::draft ? "draft" : "refine"; }
+std::string_view value_stage_name(ValueStage stage) { return kStageNames[static_cast<std::size_t>(stage)]; }
+
+Result<ValueStage> value_stage_from_name(std::string_view name) {
+  for (const ValueStage stage : kValueStages)
+    if (value_stage_name(stage) == name) return stage;
+  return fail(Errc::invalid_input, fmt::format("unknown stage '{}'", name));
+}
 
 double StageValue::of(const std::string& family) const {
   const auto found = residuals.find(family);

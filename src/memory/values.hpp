@@ -1,6 +1,7 @@
 #pragma once
 // What experiences turned out to be worth when they were used: rewards, values with counts, and how they are learned.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,9 +21,22 @@ enum class Rule {
 std::string_view rule_name(Rule rule);  ///< stored, never renamed
 Result<Rule> rule_from_name(std::string_view name);
 
-/// Draft: no kernel of the run was measured yet. Refine: there is a best one to beat.
-enum class ValueStage { draft, refine };
+/// What an experience was used for, and when. Draft: no kernel of the run was measured yet. Refine: there is a best one
+/// to beat. A kernel that is adapted and tried and one that is shown to a language model are worth different things.
+enum class ValueStage {
+  draft,         ///< tried before any kernel of the run was measured
+  refine,        ///< tried against the run's best
+  draft_shown,   ///< shown to who wrote a kernel from nothing
+  refine_shown,  ///< shown to who made a kernel faster
+};
+inline constexpr std::array kValueStages{ValueStage::draft, ValueStage::refine, ValueStage::draft_shown,
+                                         ValueStage::refine_shown};
 std::string_view value_stage_name(ValueStage stage);  ///< stored, never renamed
+Result<ValueStage> value_stage_from_name(std::string_view name);
+/// Stages whose rewards are compared with all before them.
+constexpr bool is_refining(ValueStage stage) {
+  return stage == ValueStage::refine || stage == ValueStage::refine_shown;
+}
 
 /// A running mean of rewards. With count 0 the mean is what was assumed at the beginning.
 struct Value {

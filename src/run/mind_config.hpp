@@ -23,6 +23,7 @@ struct MindConfig {
   std::string command;                           ///< of the command mind: a shell command line
   double command_seconds = 600;                  ///< most time for one kernel
   agents::PromptRule prompt_rule = agents::PromptRule::mean;  ///< how prompts of the llm mind evolve
+  bool knowledge = true;  ///< agents are shown what the target's language offers (knowledge/)
 
   bool has(std::string_view name) const;
   bool operator==(const MindConfig&) const = default;

@@ -15,6 +15,7 @@ MindConfig make_minds() {
   minds.budget = {100000, 0};
   minds.command = "agent --say \"x\"\n[[model]]\n # y";
   minds.command_seconds = 30;
+  minds.knowledge = false;
   return minds;
 }
 

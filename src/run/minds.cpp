@@ -120,11 +120,11 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
   KERF_TRY_VOID(check_minds(config));
   std::unique_ptr<Minds> made(new Minds(config));
   made->minds_.push_back(make_own_kernels(std::move(own)));
+  made->minds_.push_back(make_remembered(remembered_kernels(builtin.remembered, builtin.synthesiser.get())));
   for (const std::string& name : config.names) {
     std::unique_ptr<Proposer> mind;
     if (name == kBuiltinMind) {
       made->minds_.push_back(make_skill_mind(builtin.hinted));
-      made->minds_.push_back(make_remembered(remembered_kernels(builtin.remembered, *builtin.synthesiser)));
       mind = synth::make_builtin_proposer(builtin.synthesiser, foreseen_cell, builtin.remembered.advice);
     } else {
       KERF_TRY(agents::AgentTask described, describe_for_agents(task, session, peaks));
@@ -132,7 +132,7 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
         KERF_TRY(mind, made->llm_mind(config, access, std::move(described), session.clock(), seed));
       } else {
         mind = agents::make_command_mind(std::move(described),
-                                         {config.command, config.command_seconds, access.environment});
+                                         {config.command, config.command_seconds, access.environment, access.context});
       }
     }
     made->minds_.push_back(std::move(mind));

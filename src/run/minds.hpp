@@ -30,15 +30,15 @@ struct MindAccess {
   std::filesystem::path record_chats;              ///< conversations are appended to this file; empty: none
   std::filesystem::path replay_chats;              ///< models answer from this file alone; empty: none
   std::map<std::string, std::string> environment;  ///< of agent programs
-  agents::SelectContext context{};                 ///< what models are shown from memory; none without it
+  agents::SelectContext context{};                 ///< what models and programs are shown from memory; none without it
   agents::SkillOffer skills{};                     ///< what models may choose from
   std::string family{};  ///< operator family that skills of this run are for; "": none are written down
 };
 
-/// What the builtin mind works with.
+/// What the builtin mind works with, and what every search begins with.
 struct BuiltinInputs {
   std::shared_ptr<synth::Synthesiser> synthesiser;  ///< of the task; null where the builtin mind is not asked
-  memory::Recollection remembered{};                ///< what the memory has for the task
+  memory::Recollection remembered{};                ///< what the memory has for the task, tried first
   std::vector<Proposal> hinted{};                   ///< kernels that skills ask for
 };
 

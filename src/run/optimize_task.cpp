@@ -14,6 +14,8 @@
 #include "base/version.hpp"
 #include "judge/shape_context.hpp"
 #include "measure/peaks.hpp"
+#include "propose/agents/knowledge.hpp"
+#include "run/experience_context.hpp"
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
 #include "run/run_folder.hpp"
@@ -28,18 +30,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Keeps best.<ext> and what models were paid up to date, so that an interrupted run has them too.
+/// Keeps best.<ext> and what models were paid up to date, so that an interrupted run has them too, and tells the
+/// experiences what became of the kernels they were shown for.
 class BestKeeper final : public RunObserver {
  public:
-  BestKeeper(RunObserver& next, fs::path file, RunStore& store, const Minds& minds)
-      : next_(next), file_(std::move(file)), store_(store), minds_(minds) {}
+  BestKeeper(RunObserver& next, fs::path file, RunStore& store, const Minds& minds, ExperienceContext* experiences)
+      : next_(next), file_(std::move(file)), store_(store), minds_(minds), experiences_(experiences) {}
   void on_event(const RunEvent& event) override {
     if (const auto* finished = std::get_if<StepFinished>(&event);
         finished != nullptr && finished->progress.best_step == finished->step.number) {
       (void)write_file_atomic(file_, finished->step.source);  // a copy for people; the store has it
       (void)store_.set("best_step", std::to_string(finished->step.number));
     }
-    if (std::holds_alternative<StepFinished>(event)) (void)keep_spending();
+    if (const auto* finished = std::get_if<StepFinished>(&event)) {
+      (void)keep_spending();
+      if (experiences_ != nullptr) experiences_->observe(finished->step);
+    }
     next_.on_event(event);
   }
   Status keep_spending() {
@@ -54,6 +60,7 @@ class BestKeeper final : public RunObserver {
   fs::path file_;
   RunStore& store_;
   const Minds& minds_;
+  ExperienceContext* experiences_;  // null: none are shown
   std::string kept_;
 };
 
@@ -136,9 +143,10 @@ JudgeOptions judge_options(const RunConfig& config, const fs::path& cache) {
 struct Machinery {
   std::unique_ptr<TargetSession> session;
   BuiltinInputs builtin;
-  memory::TaskSignature signature;   ///< where the builtin mind is asked
-  std::vector<std::string> remarks;  ///< for people, of making it
-  agents::SkillOffer offer;          ///< skills that may be used
+  std::optional<memory::TaskSignature> signature;  ///< of tasks with an expression
+  std::unique_ptr<ExperienceContext> experiences;  ///< null where no agent is asked or nothing is known
+  std::vector<std::string> remarks;                ///< for people, of making it
+  agents::SkillOffer offer;                        ///< skills that may be used
   std::unique_ptr<Minds> minds;
 };
 
@@ -154,18 +162,36 @@ int remembered_limit(const SearchOptions& search) {
   return std::min(search.remembered, std::max(1, static_cast<int>(search.start_share * search.evaluations)));
 }
 
+bool asks_agents(const MindConfig& minds) { return minds.has(kLlmMind) || minds.has(kCommandMind); }
+
+/// What the memory has for the run's first guesses.
+Result<memory::Recollection> recalled_for(const OptimizeRequest& request, const Machinery& made,
+                                          std::vector<std::string>& skipped) {
+  memory::RetrieveOptions options;
+  options.rule = request.config.memory_rule;
+  options.count = remembered_limit(request.config.search);
+  memory::Recollection found = made.builtin.remembered;
+  const std::uint64_t seed = request.config.search.seed;
+  const bool builtin = request.config.minds.has(kBuiltinMind);
+  if (builtin) {
+    KERF_TRY(found, recall(*request.memory, *made.signature, options, seed, std::move(found), skipped));
+  }
+  if (asks_agents(request.config.minds)) {
+    options.count = std::max(1, options.count / 2);
+    KERF_TRY_VOID(
+        recall_sources(*request.memory, request.task.task.id, *made.signature, options, builtin, seed, found));
+  }
+  return found;
+}
+
 /// A memory that cannot be read is no reason not to search.
 Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
   if (!request.remembered.empty()) {
     KERF_TRY(made.builtin.remembered, memory::recollection_from_json(request.remembered));
   }
-  if (!looks_into_memory(request)) return {};
-  memory::RetrieveOptions options;
-  options.rule = request.config.memory_rule;
-  options.count = remembered_limit(request.config.search);
+  if (!looks_into_memory(request) || !made.signature) return {};
   std::vector<std::string> skipped;
-  auto found =
-      recall(*request.memory, made.signature, options, request.config.search.seed, made.builtin.remembered, skipped);
+  auto found = recalled_for(request, made, skipped);
   if (!skipped.empty())
     made.remarks.push_back(
         fmt::format("{} records of the memory cannot be read and are left out; {}", skipped.size(), skipped[0]));
@@ -176,16 +202,49 @@ Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
   return {};
 }
 
+/// Experiences for the questions to agents. A run that is resumed shows them too: they are chosen anew for each.
+void open_experiences(const OptimizeRequest& request, Machinery& made) {
+  const RunConfig& config = request.config;
+  if (request.memory == nullptr || !made.signature || !asks_agents(config.minds) || config.search.remembered <= 0 ||
+      config.search.search != SearchOptions{}.search)
+    return;
+  std::string run;
+  if (request.resume)
+    if (const auto store = open_run_store(request.folder, RunStore::Access::read)) run = run_id(**store).value_or("");
+  memory::ShownOptions options;
+  options.rule = config.memory_rule;
+  std::vector<std::string> skipped;
+  auto opened = ExperienceContext::open(*request.memory, *made.signature, options, run,
+                                        target_extension(config.target).substr(1), skipped);
+  if (opened && (*opened)->size() > 0) made.experiences = *std::move(opened);
+}
+
+/// Every source of knowledge that questions are asked with, one after the other.
+agents::SelectContext context_of(const OptimizeRequest& request, const Machinery& made) {
+  const std::string family = made.signature ? made.signature->family : "";
+  std::vector<agents::KnowledgeEntry> knowledge;
+  if (request.config.minds.knowledge) knowledge = agents::knowledge_of(request.config.target);
+  return [first = request.access.context, experiences = made.experiences.get(), knowledge = std::move(knowledge),
+          family](const ProposalRequest& asked) {
+    std::vector<agents::ContextItem> items;
+    if (first) items = first(asked);
+    if (experiences != nullptr)
+      for (agents::ContextItem& item : experiences->select(asked)) items.push_back(std::move(item));
+    for (agents::ContextItem& item : agents::select_knowledge(knowledge, family, asked))
+      items.push_back(std::move(item));
+    return items;
+  };
+}
+
 /// The builtin mind, if it is asked, with what it remembers.
 Status make_builtin(const OptimizeRequest& request, const fs::path& cache, Machinery& made) {
-  const auto& names = request.config.minds.names;
-  if (std::find(names.begin(), names.end(), kBuiltinMind) == names.end()) return {};
   const Task& task = request.task.task;
+  if (task.graph) made.signature = signature_for(task, request.config.target, made.session->facts());
+  if (!request.config.minds.has(kBuiltinMind)) return fill_remembered(request, made);
   const auto peaks = load_peaks(cache, made.session->facts());
   KERF_TRY(made.builtin.synthesiser,
            synth::Synthesiser::create(task, request.config.target, made.session->target().language->dialect(),
                                       made.session->facts(), peaks ? peaks->rates : std::map<std::string, double>{}));
-  made.signature = signature_for(task, request.config.target, made.session->facts());
   return fill_remembered(request, made);
 }
 
@@ -218,7 +277,9 @@ Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetRes
   KERF_TRY(made.session, TargetSession::open(request.task.task, config.target, config.device, resources));
   KERF_TRY_VOID(make_builtin(request, resources.cache, made));
   KERF_TRY_VOID(fill_offer(request, made));
+  open_experiences(request, made);
   MindAccess access = request.access;
+  access.context = context_of(request, made);
   access.skills = made.offer;
   if (request.skills != nullptr && config.skill_rule != SkillRule::off) access.family = family_of(request.task.task);
   KERF_TRY(made.minds, Minds::open(config.minds, access, request.task, request.kernels, made.builtin, *made.session,
@@ -230,11 +291,15 @@ Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetRes
 Status note_remembered(RunStore& store, const Machinery& machinery, RunObserver& observer) {
   for (const std::string& remark : machinery.remarks) observer.on_event(RunNote{remark});
   const auto& items = machinery.builtin.remembered.items;
-  if (items.empty() && machinery.builtin.remembered.advice.empty()) return {};
-  KERF_TRY_VOID(store.set("remembered", to_json(machinery.builtin.remembered)));
+  if (!items.empty() || !machinery.builtin.remembered.advice.empty()) {
+    KERF_TRY_VOID(store.set("remembered", to_json(machinery.builtin.remembered)));
+  }
   std::vector<std::string> tasks;
   for (const memory::Recalled& one : items)
     if (std::find(tasks.begin(), tasks.end(), one.task) == tasks.end()) tasks.push_back(one.task);
+  if (machinery.experiences)
+    observer.on_event(RunNote{
+        fmt::format("the memory has {} experiences to show to who writes kernels", machinery.experiences->size())});
   if (!items.empty())
     observer.on_event(RunNote{fmt::format("the memory has {} kernels of tasks like this one ({}); they are tried first",
                                           items.size(), join(tasks, ", "))});
@@ -269,9 +334,9 @@ void leave_skills(const OptimizeRequest& request, const RunStore& store, Machine
 
 void leave_behind(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
   leave_skills(request, store, machinery, observer);
-  if (request.memory == nullptr || !machinery.builtin.synthesiser) return;
+  if (request.memory == nullptr || !machinery.signature) return;
   const Status kept =
-      remember(*request.memory, store, request.task.task, machinery.signature, *machinery.builtin.synthesiser,
+      remember(*request.memory, store, request.task.task, *machinery.signature, machinery.builtin.synthesiser.get(),
                request.config.memory_rule, machinery.session->clock().wall_ms());
   if (!kept) observer.on_event(RunNote{"the memory cannot be added to: " + kept.error().message});
 }
@@ -316,7 +381,9 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   KERF_TRY_VOID(note_skills(store, machinery, observer));
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
-  BestKeeper keeper(observer, best, store, *machinery.minds);
+  BestKeeper keeper(observer, best, store, *machinery.minds, machinery.experiences.get());
+  if (machinery.experiences)
+    for (const Step& step : earlier) machinery.experiences->observe(step);
   SearchInputs inputs{machinery.minds->proposers(), evaluator, store, session.clock(), interrupted};
   inputs.target = request.config.target;
   if (!request.follow.empty()) inputs.follow = &request.follow;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/hash.hpp"
@@ -58,14 +59,53 @@ Result<memory::Recollection> recall(const MemoryStore& store, const memory::Task
   return found;
 }
 
+Status recall_sources(const MemoryStore& store, const std::string& task_id, const memory::TaskSignature& task,
+                      const memory::RetrieveOptions& options, bool builtin, std::uint64_t seed,
+                      memory::Recollection& found) {
+  std::vector<std::string> skipped;
+  KERF_TRY(const auto known, store.experiences(task.target, skipped));
+  std::vector<std::pair<double, const memory::Experience*>> own;
+  Rng rng = Rng(seed).fork("recall sources");
+  for (const memory::Experience& one : known) {
+    const bool made = !one.recipe.genes.empty();
+    if (one.kind != memory::kKernelKind || one.task_id != task_id || (made && builtin) ||
+        std::any_of(found.items.begin(), found.items.end(), [&](const auto& item) { return item.id == one.id; }))
+      continue;
+    const bool any = options.rule == memory::Rule::published && rng.chance(options.epsilon);
+    own.emplace_back(any ? 10 : memory::value_of(one, memory::ValueStage::refine, task.family), &one);
+  }
+  std::stable_sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  int left = options.count;
+  for (const auto& [value, one] : own) {
+    if (left <= 0) break;
+    KERF_TRY(std::string source, store.source(one->id));
+    if (source.empty()) continue;
+    found.items.push_back({one->id, one->task, memory::similarity(task, one->signature), value, one->speedup,
+                           one->recipe, std::move(source)});
+    --left;
+  }
+  return {};
+}
+
 std::vector<Proposal> remembered_kernels(const memory::Recollection& recollection,
-                                         const synth::Synthesiser& synthesiser) {
+                                         const synth::Synthesiser* synthesiser) {
   std::vector<Proposal> kernels;
   std::set<std::string> sources;
   for (const memory::Recalled& one : recollection.items) {
-    const auto genome = synthesiser.adapted(one.recipe);
+    if (!one.source.empty()) {
+      if (!sources.insert(one.source).second) continue;
+      Proposal kernel{"remembered kernel",
+                      one.source,
+                      "",
+                      {},
+                      fmt::format("the source of an earlier kernel of {} ({:.2f}x then)", one.task, one.speedup)};
+      kernel.provenance.context = {std::string(memory::kContextPrefix) + one.id};
+      kernels.push_back(std::move(kernel));
+      continue;
+    }
+    const auto genome = synthesiser == nullptr ? std::nullopt : synthesiser->adapted(one.recipe);
     if (!genome) continue;
-    auto candidate = synthesiser.render(*genome);
+    auto candidate = synthesiser->render(*genome);
     if (!candidate || !sources.insert(candidate->source).second) continue;
     Proposal kernel{candidate->name,
                     std::move(candidate->source),
@@ -84,12 +124,12 @@ std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels) {
 }
 
 Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,
-                const synth::Synthesiser& synthesiser, memory::Rule rule, std::int64_t wall_ms) {
+                const synth::Synthesiser* synthesiser, memory::Rule rule, std::int64_t wall_ms) {
   KERF_TRY(const auto steps, run.steps());
   KERF_TRY(const std::string id, run_id(run));
   const auto recipe_of = [&](const Step& step) -> std::optional<memory::Recipe> {
     const auto genome = synth::genome_with(step.genome, step.tunables);
-    return genome ? synthesiser.recipe(*genome) : std::nullopt;
+    return genome && synthesiser != nullptr ? synthesiser->recipe(*genome) : std::nullopt;
   };
   const memory::Lessons lessons =
       memory::lessons_of(steps, {id, task.name, task.id, signature, kKerfVersion, wall_ms}, recipe_of, rule);

@@ -31,15 +31,26 @@ Result<memory::Recollection> recall(const MemoryStore& store, const memory::Task
                                     const memory::RetrieveOptions& options, std::uint64_t seed,
                                     memory::Recollection before, std::vector<std::string>& skipped);
 
-/// Remembered kernels as this task can have them, in their order; what cannot be written here is left out.
+/// Kernels of this very task that agents wrote in earlier runs, by refine value (any, now and then, by `published`): at
+/// most `count` are added to `found`, with their sources. Those of the builtin mind too where it is not asked.
+Status recall_sources(const MemoryStore& store, const std::string& task_id, const memory::TaskSignature& task,
+                      const memory::RetrieveOptions& options, bool builtin, std::uint64_t seed,
+                      memory::Recollection& found);
+
+/// Remembered kernels as this task can have them, in their order; what cannot be written here is left out, as are
+/// recipes without a synthesiser.
 std::vector<Proposal> remembered_kernels(const memory::Recollection& recollection,
-                                         const synth::Synthesiser& synthesiser);
+                                         const synth::Synthesiser* synthesiser);
 
 /// Proposes them before any other first guess; their genomes are those of the builtin mind, which goes on from there.
 std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels);
 
-/// Adds what the run's steps teach to the memory; what a run taught before is not learned again.
+/// Adds what the run's steps teach to the memory; what a run taught before is not learned again. Without a synthesiser
+/// only what agents wrote.
 Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,
-                const synth::Synthesiser& synthesiser, memory::Rule rule, std::int64_t wall_ms);
+                const synth::Synthesiser* synthesiser, memory::Rule rule, std::int64_t wall_ms);
+
+/// An id of the run that stays the same when it is resumed.
+Result<std::string> run_id(const RunStore& run);
 
 }  // namespace kerf

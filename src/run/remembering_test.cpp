@@ -61,12 +61,12 @@ TEST(Remembering, ATaskBeginsWithWhatWorkedOnOneLikeIt) {
   const auto from = synthesiser_of(softmax), to = synthesiser_of(norm);
   FakeMemoryStore memory;
   ASSERT_TRUE(remember(memory, run_of(softmax, *from, "one"), softmax, signature_for(softmax, "cpu", processor()),
-                       *from, memory::Rule::kerf, 5));
+                       from.get(), memory::Rule::kerf, 5));
   std::vector<std::string> skipped;
   const auto found = recall(memory, signature_for(norm, "cpu", processor()), {}, 1, {}, skipped);
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_FALSE(found->items.empty());
-  const auto kernels = remembered_kernels(*found, *to);
+  const auto kernels = remembered_kernels(*found, to.get());
   ASSERT_FALSE(kernels.empty());
   EXPECT_NE(kernels[0].change.find("remembered from softmax"), std::string::npos) << kernels[0].change;
   EXPECT_EQ(kernels[0].provenance.context, std::vector<std::string>{"experience:" + found->items[0].id});
@@ -89,13 +89,13 @@ TEST(Remembering, ARunThatIsResumedTeachesNothingTwice) {
   FakeMemoryStore memory;
   for (int i = 0; i < 2; ++i)
     ASSERT_TRUE(
-        remember(memory, run_of(task, *synthesiser, "one"), task, signature, *synthesiser, memory::Rule::kerf, 5));
+        remember(memory, run_of(task, *synthesiser, "one"), task, signature, synthesiser.get(), memory::Rule::kerf, 5));
   std::vector<std::string> skipped;
   const auto once = memory.experiences("cpu", skipped).value();
   EXPECT_FALSE(once.empty());
   for (const auto& one : once) EXPECT_EQ(one.seen, 1);
   ASSERT_TRUE(
-      remember(memory, run_of(task, *synthesiser, "two"), task, signature, *synthesiser, memory::Rule::kerf, 5));
+      remember(memory, run_of(task, *synthesiser, "two"), task, signature, synthesiser.get(), memory::Rule::kerf, 5));
   const auto twice = memory.experiences("cpu", skipped).value();
   EXPECT_EQ(twice.size(), once.size());
   for (const auto& one : twice) EXPECT_EQ(one.seen, 2);
@@ -107,7 +107,7 @@ TEST(Remembering, WhatARunTookStaysInFrontWhenItLooksAgain) {
   const auto signature = signature_for(task, "cpu", processor());
   FakeMemoryStore memory;
   ASSERT_TRUE(
-      remember(memory, run_of(task, *synthesiser, "one"), task, signature, *synthesiser, memory::Rule::kerf, 5));
+      remember(memory, run_of(task, *synthesiser, "one"), task, signature, synthesiser.get(), memory::Rule::kerf, 5));
   std::vector<std::string> skipped;
   memory::RetrieveOptions options;
   options.count = 1;

@@ -132,6 +132,43 @@ TEST(MemoryStore, NamesRecordsThatCannotBeReadAndGoesOn) {
   EXPECT_NE(skipped[0].find("experience "), std::string::npos) << skipped[0];
 }
 
+TEST(MemoryStore, KeepsSourcesApartAndAsLongAsTheirExperiences) {
+  const fs::path file = fresh_memory("sources");
+  const auto store = open_memory_store(file).value();
+  Experience one = kernel_of("softmax", 64, 1);
+  set_source(one, "int kernel;");
+  ASSERT_TRUE(store->add({one}));
+  EXPECT_EQ(store->source(one.id).value(), "int kernel;");
+  EXPECT_EQ(all_of(*store)[0].source, "");
+  one.source.clear();  // seen again without its text
+  ASSERT_TRUE(store->add({one}));
+  EXPECT_EQ(store->source(one.id).value(), "int kernel;");
+  EXPECT_EQ(store->source("unknown").value(), "");
+  std::vector<Experience> better;
+  for (int i = 0; i < 60; ++i) better.push_back(kernel_of("softmax", 100 + i, 1));
+  one.share = 0.1;
+  better.push_back(one);
+  ASSERT_TRUE(store->add(better));
+  EXPECT_EQ(all_of(*store).size(), 48u);
+  EXPECT_EQ(store->source(one.id).value(), "");
+}
+
+TEST(MemoryStore, ReadsWhatAnOlderKerfWrote) {
+  const fs::path file = fresh_memory("older");
+  const Experience one = kernel_of("softmax", 64, 1);
+  ASSERT_TRUE(open_memory_store(file).value()->add({one}));
+  // As schema 2 had it: no sources, no hash in the records.
+  auto old = store::Database::open(file, store::Database::Mode::write).value();
+  ASSERT_TRUE(
+      old.execute("DROP TABLE sources; PRAGMA user_version = 2; UPDATE experiences SET record = "
+                  "json_remove(record, '$.source_hash')"));
+  const auto store = open_memory_store(file);
+  ASSERT_TRUE(store) << store.error().message;
+  ASSERT_EQ(all_of(**store).size(), 1u);
+  EXPECT_EQ(all_of(**store)[0].id, one.id);
+  EXPECT_EQ((*store)->source(one.id).value(), "");
+}
+
 TEST(MemoryStore, RefusesFilesThatAreNoMemory) {
   const fs::path text = fresh_memory("text");
   ASSERT_TRUE(write_file_atomic(text, "this is a letter, and long enough to be looked at as one of another kind"));

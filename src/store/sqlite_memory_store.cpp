@@ -24,6 +24,10 @@ using store::Transaction;
 
 constexpr int kKernelsOfTask = 48, kFailuresOfTask = 16;  // that are kept of a task on a target and device
 
+std::string moments_key(memory::ValueStage stage) {
+  return stage == memory::ValueStage::refine ? "moments" : fmt::format("moments {}", memory::value_stage_name(stage));
+}
+
 std::string moments_text(const Moments& moments) {
   return nlohmann::json{{"count", moments.count}, {"mean", moments.mean}, {"squares", moments.squares}}.dump();
 }
@@ -52,6 +56,7 @@ class SqliteMemoryStore final : public MemoryStore {
         one.frozen = known->frozen;
         one.imported = known->imported && one.imported;
       }
+      KERF_TRY_VOID(put_source(one.id, std::exchange(one.source, {})));
       KERF_TRY_VOID(put(one));
       places.insert({one.signature.target, one.task_id, one.signature.device.name});
     }
@@ -59,28 +64,36 @@ class SqliteMemoryStore final : public MemoryStore {
       KERF_TRY_VOID(trim(target, task, device, "kernel", kKernelsOfTask));
       KERF_TRY_VOID(trim(target, task, device, "failure", kFailuresOfTask));
     }
+    KERF_TRY_VOID(
+        database_.execute("DELETE FROM sources WHERE NOT EXISTS (SELECT 1 FROM experiences WHERE id = experience)"));
     return transaction.commit();
   }
 
   Status learn(const std::vector<MemoryUse>& uses, memory::Rule rule) override {
     if (uses.empty()) return {};
     KERF_TRY(Transaction transaction, Transaction::begin(database_));
-    KERF_TRY(Moments moments, this->moments());
+    std::map<memory::ValueStage, Moments> moments;
+    for (const auto stage : memory::kValueStages) {
+      KERF_TRY(moments[stage], this->moments(stage));
+    }
     for (const MemoryUse& use : uses) {
       KERF_TRY(auto one, find(use.experience));
       if (!one) continue;
       KERF_TRY(const bool is_new, note_use(use));
       if (!is_new) continue;
-      const bool refine = use.stage == memory::ValueStage::refine;
+      const bool refine = memory::is_refining(use.stage);
       if (!one->frozen) {
         memory::learn(one->values[use.stage], use.family,
-                      refine ? memory::scaled_reward(use.reward, moments, rule) : use.reward, rule);
+                      refine ? memory::scaled_reward(use.reward, moments[use.stage], rule) : use.reward, rule);
         KERF_TRY_VOID(put(*one));
       }
-      if (refine) moments.add(use.reward);
+      if (refine) moments[use.stage].add(use.reward);
     }
-    auto row = database_.prepare("INSERT OR REPLACE INTO facts (key, value) VALUES ('moments', ?)");
-    KERF_TRY_VOID(row.text(moments_text(moments)).run());
+    for (const auto& [stage, one] : moments) {
+      if (one.count == 0) continue;
+      auto row = database_.prepare("INSERT OR REPLACE INTO facts (key, value) VALUES (?, ?)");
+      KERF_TRY_VOID(row.text(moments_key(stage)).text(moments_text(one)).run());
+    }
     return transaction.commit();
   }
 
@@ -100,10 +113,18 @@ class SqliteMemoryStore final : public MemoryStore {
     }
   }
 
-  Result<Moments> moments() const override {
-    auto row = database_.prepare("SELECT value FROM facts WHERE key = 'moments'");
+  Result<Moments> moments(memory::ValueStage stage) const override {
+    auto row = database_.prepare("SELECT value FROM facts WHERE key = ?");
+    row.text(moments_key(stage));
     KERF_TRY(const bool found, row.step());
     return found ? moments_from(row.column_text(0)) : Moments{};
+  }
+
+  Result<std::string> source(const std::string& experience) const override {
+    auto row = database_.prepare("SELECT text FROM sources WHERE experience = ?");
+    row.text(experience);
+    KERF_TRY(const bool found, row.step());
+    return found ? row.column_text(0) : std::string();
   }
 
   Result<std::vector<MemoryUse>> uses(const std::string& experience) const override {
@@ -114,9 +135,10 @@ class SqliteMemoryStore final : public MemoryStore {
     for (;;) {
       KERF_TRY(const bool more, row.step());
       if (!more) return list;
-      list.push_back({row.column_text(0), row.column_integer(1), experience,
-                      row.column_text(2) == "draft" ? memory::ValueStage::draft : memory::ValueStage::refine,
-                      row.column_text(3), row.column_real(4)});
+      const auto stage = memory::value_stage_from_name(row.column_text(2));
+      if (stage)
+        list.push_back(
+            {row.column_text(0), row.column_integer(1), experience, *stage, row.column_text(3), row.column_real(4)});
     }
   }
 
@@ -144,6 +166,13 @@ class SqliteMemoryStore final : public MemoryStore {
         .real(one.share)
         .text(to_json(one))
         .run();
+  }
+
+  /// A text that is not there any more is kept: the same kernel was seen without it.
+  Status put_source(const std::string& id, const std::string& text) {
+    if (text.empty()) return {};
+    auto row = database_.prepare("INSERT OR REPLACE INTO sources (experience, text) VALUES (?, ?)");
+    return row.text(id).text(text).run();
   }
 
   Status trim(const std::string& target, const std::string& task, const std::string& device, const char* kind,

@@ -58,11 +58,11 @@ def found_in(prompt, kind):
     return [name for name, there in marks.items() if there]
 
 
-def abilities(prompt, kind=""):
+def abilities(prompt, kind="", base=BASE, effects=EFFECTS):
     """Chance that the answer compiles, is right, is faster."""
-    chances = dict(BASE)
+    chances = dict(base)
     for name in found_in(prompt, kind):
-        for ability, more in EFFECTS[name].items():
+        for ability, more in effects[name].items():
             chances[ability] += more
     return {ability: min(max(chance, 0.02), 0.98) for ability, chance in chances.items()}
 
@@ -91,8 +91,9 @@ def another_default(source, rng):
 class Writer:
     """The mind behind the endpoint, without HTTP."""
 
-    def __init__(self, kernels, seed=1, kind=""):
+    def __init__(self, kernels, seed=1, kind="", base=BASE, effects=EFFECTS):
         self.kernels, self.kind, self.seed, self.count, self.lock = kernels, kind, seed, 0, threading.Lock()
+        self.base, self.effects = base, effects  # others than documented make a test need fewer questions
         self.shapes = [self.shape(source) for source in kernels]
 
     @staticmethod
@@ -115,7 +116,7 @@ class Writer:
             rng = random.Random(f"{self.seed} {self.count}")
         if "part of a prompt that may change" in prompt:
             return self.variant(rng), {"asked": "variant"}
-        chances = abilities(prompt, self.kind)
+        chances = abilities(prompt, self.kind, self.base, self.effects)
         drawn = {name: rng.random() < chance for name, chance in chances.items()}
         rung = self.rung(prompt)
         next_rung = min(rung + 1, len(self.kernels) - 1) if drawn["faster"] else rng.randint(0, max(rung, 0))

@@ -65,8 +65,8 @@ class Abilities(unittest.TestCase):
 
 @unittest.skipUnless(KERF, "no kerf was named")
 class Runs(unittest.TestCase):
-    def run_kerf(self, *args, folder):
-        env = {**os.environ, "KERF_MEMORY": "off", "KERF_CACHE": str(folder / "cache")}
+    def run_kerf(self, *args, folder, memory="off"):
+        env = {**os.environ, "KERF_MEMORY": str(memory), "KERF_CACHE": str(folder / "cache")}
         done = subprocess.run([KERF, *map(str, args)], cwd=folder, env=env, text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stdout[-1500:] + done.stderr[-3000:])
         return done.stdout
@@ -99,6 +99,48 @@ class Runs(unittest.TestCase):
             self.assertIn(variant, self.run_kerf("prompts", "list", "run", folder=folder))
             server.shutdown()
             server.server_close()
+
+
+    def test_experiences_are_shown_credited_and_ranked(self):
+        """The writer is helped by kernels of one task and by no others: their values rise above those of the others."""
+        quick = ["--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1"]
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            memory = folder / "memory.db"
+            (folder / "task.toml").write_text(TASK)
+            for task, expr in (("helper", "y = x * 2.0 + 1.0"), ("other", "y = x - mean(x, axis=-1, keepdims=true)")):
+                (folder / f"{task}.toml").write_text(f'name = "{task}"\n' + TASK.replace("y = softmax(x, axis=-1)", expr))
+                self.run_kerf("optimize", f"{task}.toml", "--evals", 4, "--out", task, *quick, folder=folder, memory=memory)
+            ladder = [self.run_kerf("naive", "task.toml", "--target", "cpu", folder=folder),
+                      self.run_kerf("synth", "task.toml", "--target", "cpu", "--start", 0, folder=folder)]
+            mind = writer.Writer(ladder, seed=2, kind="task: helper", base={"compiles": 0.3, "right": 0.7, "faster": 0.5},
+                                 effects={**writer.EFFECTS, "experience": {"compiles": 0.65, "right": 0.25}})
+            server = writer.serve(mind)
+            url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+            for seed in (1, 2):
+                self.run_kerf("optimize", "task.toml", "--mind", "llm", "--model", "writer", "--base-url", url, "--evals", 24,
+                              "--seed", seed, "--prompt-rule", "frozen", "--out", f"run{seed}", *quick, folder=folder, memory=memory)
+            server.shutdown()
+            server.server_close()
+            traces = [json.loads(line) for line in self.run_kerf("traces", "export", "run1", folder=folder).splitlines()]
+            shown = [trace for trace in traces if any(item.startswith("experience:") for item in trace["context"])]
+            self.assertGreater(len(shown), len(traces) // 2)
+            self.assertIn("<experience id=", shown[0]["messages"][1]["content"])
+            known = [json.loads(line) for line in self.run_kerf("memory", "export", folder=folder, memory=memory).splitlines()[1:]]
+            values = {"helper": [], "other": []}
+            for one in known:
+                for stage in ("draft_shown", "refine_shown"):
+                    value = one["values"].get(stage, {"count": 0})
+                    if value["count"] and one["task"] in values:
+                        values[one["task"]] += [value["mean"]] * int(value["count"])
+            mean = {task: sum(list_) / max(1, len(list_)) for task, list_ in values.items()}
+            self.assertTrue(all(values.values()), values)
+            self.assertGreater(mean["helper"], mean["other"], values)
+            # What was written is known now, with its source; the second run began with the first one's kernels.
+            written = [one for one in known if one["mind"] == "llm" and one["kind"] == "kernel"]
+            self.assertTrue(written and all("kerf_kernel" in one["source"] for one in written))
+            self.assertIn("memory", self.run_kerf("show", "run2", "--json", folder=folder))
+            self.assertTrue(any(one["kind"] == "failure" and one["mind"] == "llm" for one in known))
 
 
 if __name__ == "__main__":

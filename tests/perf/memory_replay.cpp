@@ -175,7 +175,7 @@ std::vector<double> run_once(const Place& place, const Machine& machine, const A
     std::vector<std::string> skipped;
     remembered = recall(*arm.memory, place.signature, options, seed, {}, skipped).value();
   }
-  Noting memories(make_remembered(remembered_kernels(remembered, *place.synthesiser)), genomes);
+  Noting memories(make_remembered(remembered_kernels(remembered, place.synthesiser.get())), genomes);
   Noting builtin(synth::make_builtin_proposer(place.synthesiser, foreseen_cell, remembered.advice), genomes);
   MachineEvaluator evaluator(machine, seed);
   evaluator.genomes = &genomes;
@@ -197,7 +197,7 @@ std::vector<double> run_once(const Place& place, const Machine& machine, const A
   const auto result = optimize(inputs, search, silent);
   KERF_CHECK(result.has_value(), result ? "" : result.error().message.c_str());
   if (arm.memory != nullptr && learns)
-    (void)remember(*arm.memory, store, place.task, place.signature, *place.synthesiser, options.rule, 0);
+    (void)remember(*arm.memory, store, place.task, place.signature, place.synthesiser.get(), options.rule, 0);
   return evaluator.reached;
 }
 

@@ -11,6 +11,7 @@
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/one_line.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "memory/memory_file.hpp"
 #include "memory/retrieve.hpp"
@@ -58,7 +59,7 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
     TaskCount& count = counts[{one.task, one.signature.target, one.signature.device.name}];
     ++(one.kind == memory::kKernelKind ? count.kernels : count.failures);
     count.best = std::max(count.best, one.speedup);
-    for (const auto stage : {ValueStage::draft, ValueStage::refine}) count.uses += value_count(one, stage);
+    for (const auto stage : memory::kValueStages) count.uses += value_count(one, stage);
   }
   KERF_TRY(const auto moments, memory.store->moments());
   if (as_json) {
@@ -185,7 +186,9 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
   KERF_TRY(const Experience* one, find_experience(memory, options.what));
   KERF_TRY(const auto uses, memory.store->uses(one->id));
   if (options.json) {
-    MemoryJson json = MemoryJson::parse(to_json(*one));
+    Experience whole = *one;
+    KERF_TRY(whole.source, memory.store->source(one->id));
+    MemoryJson json = MemoryJson::parse(to_json(whole));
     json["uses"] = MemoryJson::array();
     for (const MemoryUse& use : uses)
       json["uses"].push_back({{"run", use.run},
@@ -200,7 +203,9 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
                              one->frozen ? ", frozen" : "")
               << fmt::format("task      {} on {} ({})\n", one_line(one->task), one_line(one->signature.target),
                              one_line(one->signature.device.name))
-              << fmt::format("kernel    {}\n", one_line(memory::recipe_words(one->recipe)));
+              << fmt::format("kernel    {}\n", one->recipe.genes.empty()
+                                                   ? "written, source " + one_line(one->source_hash).substr(0, 8)
+                                                   : one_line(memory::recipe_words(one->recipe)));
   if (one->kind == memory::kKernelKind)
     console.out << fmt::format("speed     {:.2f}x, {:.0f} % of the best of its run, {}\n", one->speedup,
                                100 * one->share, format_us(one->time_us));
@@ -210,7 +215,7 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
                              one_line(one->run), one_line(one->mind), one_line(one->operation),
                              format_utc(one->recorded_ms), one->seen);
   for (const auto& [stage, value] : one->values) {
-    console.out << fmt::format("{:<9} {:+.3f} after {:.0f} uses", value_stage_name(stage), value.all.mean,
+    console.out << fmt::format("{:<12} {:+.3f} after {:.0f} uses", value_stage_name(stage), value.all.mean,
                                value.all.count);
     for (const auto& [family, residual] : value.residuals)
       console.out << fmt::format("; {} {:+.3f} ({:.0f})", one_line(family), value.of(family), residual.count);
@@ -219,13 +224,18 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
   for (const MemoryUse& use : uses)
     console.out << fmt::format("used      run {} step {}: {} reward {:+.3f} ({})\n", one_line(use.run), use.step,
                                value_stage_name(use.stage), use.reward, one_line(use.family));
+  KERF_TRY(const std::string source, memory.store->source(one->id));
+  if (!source.empty()) console.out << "\n" << printable(source) << "\n";
   console.out << std::flush;
   return {};
 }
 
 // ---- export and import
 
-Status export_memory(const OpenMemory& memory, const MemoryOptions& options, Console& console) {
+Status export_memory(OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  for (Experience& one : memory.all) {
+    KERF_TRY(one.source, memory.store->source(one.id));
+  }
   const std::string text = memory::to_file(memory.all, options.without);
   if (options.what.empty() || options.what == "-") {
     console.out << text << std::flush;

@@ -33,6 +33,9 @@ void define_minds(CLI::App* command, MindOptions& options) {
       ->check(CLI::Range(1e-6, 1e9).description(""));
   add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
             "How the models' prompts evolve: mean (default), published (for comparison), frozen (not at all)");
+  add_value(command, "--knowledge", options.knowledge, "on|off",
+            "Whether models and programs are shown what the target's language offers (default: on)")
+      ->check(CLI::IsMember({"on", "off"}).description(""));
   add_value(command, "--agent-command", options.agent_command, "COMMAND",
             "With --mind command: a program that writes a kernel into the folder it is started in");
   add_value(command, "--agent-time", options.agent_seconds, "SECONDS", "Its time for one kernel (default: 600)")

@@ -51,6 +51,7 @@ Status overlay_minds(const MindOptions& options, MindConfig& minds) {
   if (options.max_tokens) minds.budget.tokens = *options.max_tokens;
   if (options.max_cost) minds.budget.cost_usd = *options.max_cost;
   if (!options.agent_command.empty()) minds.command = options.agent_command;
+  if (!options.knowledge.empty()) minds.knowledge = options.knowledge == "on";
   if (!options.prompt_rule.empty()) {
     KERF_TRY(minds.prompt_rule, agents::prompt_rule_from_name(options.prompt_rule));
   }

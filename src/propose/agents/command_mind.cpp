@@ -91,7 +91,9 @@ class CommandMind final : public Proposer {
 
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
     KERF_TRY(const WorkFolder folder, WorkFolder::make());
-    KERF_TRY(const std::string instructions, furnish(folder.path(), request));
+    std::vector<ContextItem> known;
+    if (options_.context) known = options_.context(request);
+    KERF_TRY(const std::string instructions, furnish(folder.path(), request, known));
     const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(options_.seconds * 1000));
     KERF_TRY(const ProgramEnd end,
              run_program(options_.command, folder.path(), options_.environment, limit, cancelled_));
@@ -116,6 +118,7 @@ class CommandMind final : public Proposer {
     exchange.seconds = end.seconds;
     proposal.provenance.model = options_.command;
     proposal.provenance.prompt = exchange.prompt;
+    for (const ContextItem& item : known) proposal.provenance.context.push_back(item.id);
     proposal.provenance.seconds = end.seconds;
     proposal.exchanges.push_back(std::move(exchange));
     return std::optional(std::move(proposal));
@@ -136,7 +139,8 @@ class CommandMind final : public Proposer {
   }
 
   /// Fills the folder; gives the instructions.
-  Result<std::string> furnish(const fs::path& folder, const ProposalRequest& request) const {
+  Result<std::string> furnish(const fs::path& folder, const ProposalRequest& request,
+                              const std::vector<ContextItem>& known) const {
     std::map<std::string, std::string, std::less<>> values = {
         {"kernel_file", kernel_file()},
         {"extension", task_.extension},
@@ -145,6 +149,7 @@ class CommandMind final : public Proposer {
         {"parent", request.parent ? "1" : ""},
         {"inspirations", request.inspirations.empty() ? "" : "1"},
         {"failures", request.failures.empty() ? "" : "1"},
+        {"context", known.empty() ? "" : "1"},
         {"direction", request.direction ? describe(*request.direction) : ""},
         {"facts", facts_text(task_)},
         {"target", task_.target},
@@ -165,6 +170,9 @@ class CommandMind final : public Proposer {
       KERF_TRY_VOID(put(folder, fmt::format("other-{}", i + 1), request.inspirations[i]));
     for (std::size_t i = 0; i < request.failures.size(); ++i)
       KERF_TRY_VOID(put(folder, fmt::format("failed-{}", i + 1), request.failures[i]));
+    if (!known.empty()) {
+      KERF_TRY_VOID(write_file_atomic(folder / "known.md", context_text(known)));
+    }
     return instructions;
   }
 

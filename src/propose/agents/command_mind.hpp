@@ -6,6 +6,7 @@
 #include <string>
 
 #include "propose/agents/agent_task.hpp"
+#include "propose/agents/context.hpp"
 #include "propose/proposer.hpp"
 
 namespace kerf::agents {
@@ -14,6 +15,7 @@ struct CommandOptions {
   std::string command;                             ///< given to /bin/sh in the folder
   double seconds = 600;                            ///< most time for one kernel
   std::map<std::string, std::string> environment;  ///< all that the program has
+  SelectContext context{};                         ///< what it is shown from memory; none without it
 };
 
 /// Operations: start and draft (no parent), refine. One question at a time. The program is not sandboxed; the kernel it

@@ -91,17 +91,6 @@ std::string timed_text(const KernelRecord& kernel) {
   return text;
 }
 
-/// Items from elsewhere, each between marks that its own text cannot close.
-std::string context_text(const std::vector<ContextItem>& items) {
-  std::string text;
-  for (const ContextItem& item : items) {
-    std::string body(trim(item.text));
-    for (std::size_t at = 0; (at = body.find("</", at)) != std::string::npos; at += 3) body.insert(at + 1, " ");
-    text += fmt::format("<{} id=\"{}\">\n{}\n{}\n</{}>\n\n", item.kind, item.id, item.title, body, item.kind);
-  }
-  return text;
-}
-
 /// Everything filled in, with the named sections cut so that all fits.
 Result<Prompt> compose(const std::string& stage, Values values, const std::vector<std::string>& cuttable,
                        const PromptOptions& options, bool with_system = true) {
@@ -118,7 +107,10 @@ Result<Prompt> compose(const std::string& stage, Values values, const std::vecto
   std::vector<Section> parts;
   for (const std::string& name : cuttable) parts.push_back({name, values[name]});
   fit_sections(parts, all > taken ? all - taken : 0);
-  for (Section& part : parts) values[part.name] = std::move(part.text);
+  for (Section& part : parts) {
+    const bool items_cut = part.name == "context" && part.text.size() < values[part.name].size();
+    values[part.name] = items_cut ? context_text(options.context, part.text.size()) : std::move(part.text);
+  }
   KERF_TRY(std::string question, expand_prompt(stage + ".md", values, sections));
   Prompt prompt{fmt::format("{}-{}", stage, prompt_version().substr(0, 8)), {}};
   if (options.variant != nullptr) prompt.id += "-" + options.variant->id;
@@ -136,6 +128,22 @@ std::string approach_for(std::size_t number) {
 }
 
 }  // namespace
+
+std::string context_text(const std::vector<ContextItem>& items, std::size_t bytes) {
+  std::vector<Section> bodies;
+  std::size_t marks = 0;
+  for (const ContextItem& item : items) {
+    std::string body = item.title + "\n" + std::string(trim(item.text));
+    for (std::size_t at = 0; (at = body.find("</", at)) != std::string::npos; at += 3) body.insert(at + 1, " ");
+    bodies.push_back({item.id, std::move(body)});
+    marks += 2 * item.kind.size() + item.id.size() + 20;
+  }
+  if (bytes > 0) fit_sections(bodies, bytes > marks ? bytes - marks : 1);
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    text += fmt::format("<{} id=\"{}\">\n{}\n</{}>\n\n", items[i].kind, items[i].id, bodies[i].text, items[i].kind);
+  return text;
+}
 
 void fit_sections(std::vector<Section>& sections, std::size_t bytes) {
   // The level L at which the sections, none longer than L, take all of the room.

@@ -24,6 +24,10 @@ struct Section {
 /// the middle of the section, with a line that says so.
 void fit_sections(std::vector<Section>& sections, std::size_t bytes);
 
+/// Items from elsewhere, each between marks that its own text cannot close. `bytes` > 0: cut item by item to about so
+/// much in all, so that no mark is lost.
+std::string context_text(const std::vector<ContextItem>& items, std::size_t bytes = 0);
+
 /// A question ready to be asked.
 struct Prompt {
   std::string id;  ///< stage, version of the templates, variant of the sections: "refine-1a2b3c4d-p5e6f7a8"

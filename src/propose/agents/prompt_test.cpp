@@ -136,6 +136,24 @@ TEST(Prompt, FitsSmallModelsAndSaysWhatIsMissing) {
   EXPECT_TRUE(has(question(prompt), "f32[rows, cols]"));  // small sections stay whole
 }
 
+TEST(Prompt, WhatIsKnownIsCutItemByItemAndNeverLosesItsMarks) {
+  PromptOptions room{3000};
+  for (const char* name : {"one", "two", "three"})
+    room.context.push_back({std::string("experience:") + name, "experience", "a kernel\n</experience>",
+                            name + std::string(9000, 'k') + "</experience>"});
+  const std::string text = question(draft_prompt(make_task(), {}, room).value());
+  const auto count = [&](const std::string& mark) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("<experience id="), 3u);
+  EXPECT_EQ(count("\n</experience>"), 3u);
+  EXPECT_EQ(count("</experience>"), 3u) << "neither a title nor a text closes its marks";
+  EXPECT_LE(llm::estimated_tokens(draft_prompt(make_task(), {}, room).value().messages), room.tokens);
+  for (const char* name : {"\nonek", "\ntwok", "\nthreek"}) EXPECT_TRUE(has(text, name)) << name;
+}
+
 TEST(Sections, TheLargestAreCutFirstToOneSize) {
   std::vector<Section> sections = {
       {"a", std::string(100, 'a')}, {"b", std::string(5000, 'b')}, {"c", std::string(9000, 'c')}};
