@@ -24,13 +24,25 @@ std::int64_t from(const std::array<std::int64_t, kOctaves>& octaves, int octave)
   return sum;
 }
 
-double allowed_rms(const CompareStats& stats, const HonestErrors& honest) {
-  auto elements = static_cast<double>(std::min(honest.count, stats.squares_count));
-  if (deciding(honest) < kEnoughDeciding) elements = std::min(elements, std::max(1.0, deciding(honest)));
-  return kHonestFactor * honest.rms * std::max(few(honest.count), 1 + kSpread / std::sqrt(elements));
+/// How much larger errors may be because few causes decide: up to 1 + kSpread.
+double luck(const HonestErrors& honest) {
+  const double causes = deciding(honest);
+  return causes < kEnoughDeciding ? 1 + kSpread / std::sqrt(std::max(1.0, causes)) : 1;
 }
 
-double allowed_worst(const HonestErrors& honest) { return kHonestFactor * honest.worst * few(honest.count); }
+double allowed_rms(const CompareStats& stats, const HonestErrors& honest) {
+  const auto elements = static_cast<double>(std::min(honest.count, stats.squares_count));
+  return kHonestFactor * honest.rms * std::max({few(honest.count), 1 + kSpread / std::sqrt(elements), luck(honest)});
+}
+
+/// A row's elements are wrong together: its worst one says as little as the row.
+double allowed_worst(const HonestErrors& honest) {
+  return kHonestFactor * honest.worst * std::max(few(honest.count), honest.together > 1 ? luck(honest) : 1);
+}
+
+double allowed_run(const HonestErrors& honest) {
+  return kHonestFactor * honest.run * (honest.together > 1 ? luck(honest) : 1);
+}
 
 /// Errors from this octave on that a plain implementation has in so many elements.
 double expected_count(const CompareStats& stats, const HonestErrors& honest, int octave) {
@@ -38,8 +50,11 @@ double expected_count(const CompareStats& stats, const HonestErrors& honest, int
          static_cast<double>(honest.count);
 }
 
-/// Twice the plain implementation's, and what counts vary by.
-double allowed_count(double expected) { return 2 * expected + kSpread * std::sqrt(expected) + kSpread; }
+/// Twice the plain implementation's, and what counts vary by; where few causes decide, each brings all of its elements.
+double allowed_count(double expected, const HonestErrors& honest) {
+  const double each = deciding(honest) < kEnoughDeciding ? static_cast<double>(honest.together) : 1;
+  return 2 * expected + kSpread * std::sqrt(expected * each) + kSpread * each;
+}
 
 double share(double found, double allowed) {
   if (found <= 0) return 0;
@@ -61,8 +76,10 @@ HonestErrors honest_errors(const CompareStats& stats) {
 
 double deciding(const HonestErrors& honest) {
   if (honest.worst <= 0) return static_cast<double>(honest.count);
-  const double ratio = honest.rms / honest.worst;
-  return static_cast<double>(honest.count) * ratio * ratio;
+  double cause = static_cast<double>(honest.together) * honest.worst * honest.worst;
+  if (honest.together > 1 && honest.run > 0)
+    cause = std::min(cause, static_cast<double>(kRun) * honest.run * honest.run);
+  return static_cast<double>(honest.count) * honest.rms * honest.rms / cause;
 }
 
 void merge(HonestErrors& into, const HonestErrors& more) {
@@ -108,10 +125,10 @@ LimitShares limit_shares(const CompareStats& stats, const HonestErrors& honest) 
   if (stats.squares_count == 0 || honest.count == 0) return shares;
   shares.rms = share(rms(stats), allowed_rms(stats, honest));
   shares.worst = share(stats.largest, allowed_worst(honest));
-  if (honest.count >= kCountedFrom) shares.run = share(run_rms(stats), kHonestFactor * honest.run);
+  if (honest.count >= kCountedFrom) shares.run = share(run_rms(stats), allowed_run(honest));
   for (int k = 0; honest.counted && k < kOctaves; ++k)
     shares.counts = std::max(shares.counts, share(static_cast<double>(from(stats.octaves, k)),
-                                                  allowed_count(expected_count(stats, honest, k))));
+                                                  allowed_count(expected_count(stats, honest, k), honest)));
   return shares;
 }
 
@@ -128,11 +145,11 @@ std::optional<std::string> less_accurate(const CompareStats& stats, const Honest
     return fmt::format(
         "{} neighbouring elements have an rms error of {} of the error bound, the worst such run of a plain "
         "implementation has {} (allowed: {})",
-        kRun, text(run_rms(stats)), text(honest.run), text(kHonestFactor * honest.run));
+        kRun, text(run_rms(stats)), text(honest.run), text(allowed_run(honest)));
   for (int k = 0; shares.counts > 1 && k < kOctaves; ++k) {
     const double expected = expected_count(stats, honest, k);
     const auto found = from(stats.octaves, k);
-    if (static_cast<double>(found) <= allowed_count(expected)) continue;
+    if (static_cast<double>(found) <= allowed_count(expected, honest)) continue;
     return fmt::format(
         "{} of {} elements are off by {} of the error bound or more; a plain implementation has {:.0f} "
         "that are off by {} or more",

@@ -18,6 +18,7 @@ struct HonestErrors {
   std::array<std::int64_t, kOctaves> octaves{};  ///< errors by size in units of `rms`, as in CompareStats
   bool counted = false;                          ///< `octaves` is known
   double run = 0;                                ///< rms of the worst run of kRun elements
+  std::int64_t together = 1;  ///< so many neighbours may owe their errors to one cause: those of a row, up to kRun
 };
 
 /// A candidate may lose this many times what the plain implementation does: in its rms, at every size of error that
@@ -35,10 +36,12 @@ inline constexpr std::int64_t kCountedFrom = 4096;
 /// another unit when there are fewer than `kCountedFrom` elements).
 HonestErrors honest_errors(const CompareStats& stats);
 
-/// How many errors of the worst one's size would make up all of them. Where they are few, it was up to luck what the
-/// plain implementation lost: an ill-conditioned row that happened to come out right.
+/// How many causes of the worst one's size would make up all errors: elements, or rows where the elements of a row have
+/// one in common. Where they are few, it was up to luck what the plain implementation lost: an ill-conditioned row that
+/// happened to come out right.
 double deciding(const HonestErrors& honest);
-/// With fewer of them the rms is as uncertain as that of so few elements, and further data is drawn.
+/// With fewer of them all that is known about errors is as uncertain as the rms of so few elements, and further data is
+/// drawn.
 inline constexpr double kEnoughDeciding = 8;
 
 /// Several data sets of one kind as one; sizes are not counted any more.

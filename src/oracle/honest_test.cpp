@@ -153,6 +153,30 @@ TEST_F(HonestTest, AnRmsOfOneOrTwoErrorsIsUncertain) {
   EXPECT_TRUE(refused(errors(5000, 1e-8, 3), honest(one))) << "all elements as wrong as one was";
 }
 
+/// As scores that are nearly tied move a whole row of attention's output.
+TEST_F(HonestTest, ARowWhoseElementsAreOffTogetherIsOneCause) {
+  auto one = errors(8192, 1e-12, 1);
+  for (std::size_t i = 4800; i < 4824; ++i) one[i] = 1e-8;  // the one ill-conditioned row of 24
+  HonestErrors plain = honest(one);
+  auto unlucky = errors(8192, 1e-12, 2);
+  for (std::size_t i = 4800; i < 4824; ++i) unlucky[i] = 13e-8;
+  EXPECT_GT(deciding(plain), kEnoughDeciding);
+  EXPECT_TRUE(refused(unlucky, plain)) << "24 independent errors would be enough to go by";
+  plain.together = 24;
+  EXPECT_NEAR(deciding(plain), 1, 0.1);
+  EXPECT_FALSE(refused(unlucky, plain));
+  EXPECT_TRUE(refused(errors(8192, 1e-8, 3), plain)) << "all rows as wrong as one was";
+  for (std::size_t i = 4800; i < 4824; ++i) unlucky[i] = 50e-8;
+  EXPECT_TRUE(refused(unlucky, plain));
+}
+
+TEST_F(HonestTest, EvenErrorsDecideTogetherHoweverFewRowsTheyHave) {
+  HonestErrors plain = honest(errors(8192, 1e-9, 1));
+  plain.together = kRun;
+  EXPECT_GT(deciding(plain), 100);
+  EXPECT_TRUE(refused(errors(8192, 1e-8, 4), plain));
+}
+
 TEST_F(HonestTest, FewElementsOfSeveralDrawsCountTogether) {
   HonestErrors all = honest(errors(4, 1e-9, 1));
   for (std::uint64_t seed = 2; seed < 9; ++seed) merge(all, honest(errors(4, 1e-9, seed)));
