@@ -68,6 +68,16 @@ class Arithmetic {
   /// Where the number format ends, with a margin: formats are about symmetric around 1.
   double largest() const { return 0.5 / model.tiny; }
 
+  NodeId is_zero(NodeId a) { return map(MapOp::equal, {a, number(0)}); }
+
+  /// What the error of `v` does to v * other: |other| bound. An infinity times a number whose sign is certain is exact;
+  /// where the sign is not certain, the product may be either infinity or NaN.
+  NodeId passed_on(NodeId v, NodeId bound, NodeId other) {
+    const NodeId size = abs(other), infinity = number(kInfinity);
+    const NodeId certain = either(is_zero(bound), less(scale(8, bound), abs(v)));
+    return choose(less(size, infinity), mul(bound, size), choose(certain, number(0), infinity));
+  }
+
   /// bound / (size - bound), the relative error that a divisor brings; +inf when the divisor may be zero, 0 when it is
   /// exact.
   NodeId relative(NodeId size, NodeId bound) {

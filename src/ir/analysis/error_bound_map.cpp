@@ -124,12 +124,13 @@ NodeId Rewriter::product_bound(const Node& n, NodeId result) {
   NodeId bound = a_.rounding(result, kBasic);
   if (n.args[0] == n.args[1]) {
     if (x.bound == kNone) return bound;
-    return a_.add(bound, a_.mul(x.bound, a_.add(a_.scale(2, a_.abs(x.value)), x.bound)));
+    bound = a_.add(bound, a_.mul(x.bound, x.bound));
+    return a_.add(bound, a_.scale(2, a_.passed_on(x.value, x.bound, x.value)));
   }
+  if (x.bound != kNone) bound = a_.add(bound, a_.passed_on(x.value, x.bound, y.value));
+  if (y.bound != kNone) bound = a_.add(bound, a_.passed_on(y.value, y.bound, x.value));
   // The product of both errors counts: it is all there is where both values are zero.
-  if (x.bound != kNone) bound = a_.add(bound, a_.mul(x.bound, a_.plus(a_.abs(y.value), y.bound)));
-  if (y.bound != kNone) bound = a_.add(bound, a_.mul(y.bound, a_.abs(x.value)));
-  return bound;
+  return x.bound == kNone || y.bound == kNone ? bound : a_.add(bound, a_.mul(x.bound, y.bound));
 }
 
 NodeId Rewriter::quotient_bound(const Node& n, NodeId result) {
@@ -177,7 +178,8 @@ NodeId Rewriter::power_bound(const Node& n, NodeId result) {
   if (smooth) {
     const double exponent = attr<ConstantAttr>(node(n.args[1])).value;
     const NodeId slope = a_.map(MapOp::pow, {a_.add(a_.abs(x.value), x.bound), a_.number(exponent - 1)});
-    return a_.add(bound, a_.mul(a_.scale(exponent, slope), x.bound));
+    const NodeId passed = a_.mul(a_.scale(exponent, slope), x.bound);
+    return a_.add(bound, a_.choose(a_.is_zero(x.bound), a_.number(0), passed));
   }
   const NodeId relative = a_.relative(a_.abs(x.value), x.bound);
   return a_.add(bound, a_.mul(a_.mul(size, a_.abs(p.value)), relative));
