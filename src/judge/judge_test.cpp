@@ -1,6 +1,7 @@
 #include "judge/judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "judge/judge_fixture.hpp"
@@ -363,6 +364,28 @@ TEST_F(JudgeTest, ATaskIsAdmittedBeforeAnyCandidateIsJudged) {
   const auto refused = Judge::open(task_, {target_, nullptr, builds_, clock_}, {}, observer_);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("is refused"), std::string::npos);
+}
+
+TEST_F(JudgeTest, InputsOnWhichHardlyAnyElementIsComparedAreNoted) {
+  task_ = parse_task(
+              "name = \"steps\"\n[inputs]\nx = \"f32[n]\"\n[shapes]\nsmall = { n = 6, weight = 1 }\n"
+              "[reference]\nexpr = \"y = floor(3 * x)\"\noutputs = [\"y\"]\n",
+              ".", "steps.toml")
+              .value();
+  device_->behaviour = [](const Artifact&, const Bindings&) {
+    return FakeBench::Kernel{[](FakeBuffers& b) {
+                               for (std::size_t i = 0; i < b[0].bytes.size() / sizeof(float); ++i)
+                                 b[1].as<float>()[i] = std::floor(3 * b[0].as<float>()[i]);
+                             },
+                             10.0, std::nullopt, 0};
+  };
+  const Evaluation evaluation = evaluate(judge(), candidate("right"));
+  const auto notes = [&](const std::string& text) {
+    return std::ranges::count_if(evaluation.notes,
+                                 [&](const std::string& note) { return note.find(text) != std::string::npos; });
+  };
+  EXPECT_EQ(notes("on integers inputs 100 % of the elements are not compared"), 1);
+  EXPECT_EQ(notes("on positive inputs"), 0);
 }
 
 TEST_F(JudgeTest, AShapeThatDoesNotFitIntoMemoryIsNamedBeforeAnythingIsAllocated) {

@@ -120,6 +120,8 @@ class ShapeContext {
   Result<bool> find_honest_errors(const Inputs& inputs, LoadedBaseline& plain, oracle::DataSet& data, const Kind& kind);
   /// False when a plain implementation is not right on such data, however it is drawn.
   Result<bool> add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain);
+  /// Least share of an output's elements that kernels are held to, over the data sets of the family.
+  double compared_share(oracle::Family family) const;
   Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& name,
                                                       const std::string& source);
 

@@ -36,6 +36,9 @@ constexpr double kKindsWork = 1 << 23;
 /// A family is given up when so many kinds of it in a row were of no use.
 constexpr int kHopeless = 3;
 
+/// Data of which fewer elements are compared is noted; a task of which `normal` inputs have fewer is not admitted.
+constexpr double kLeastCompared = 0.5;
+
 /// What every shape is checked with; of the others each shape takes at least one at random, and timed shapes take as
 /// many as they have data sets.
 bool is_for_every_shape(Family family) {
@@ -130,7 +133,10 @@ Result<bool> ShapeContext::ask_plain(LoadedBaseline& plain, oracle::DataSet& dat
     KERF_TRY(report, bench_->check(0, data));
   }
   for (std::size_t k = 0; k < report.outputs.size(); ++k) {
-    data.honest.push_back(oracle::honest_errors(report.outputs[k]));
+    const oracle::CompareStats& stats = report.outputs[k];
+    if (stats.total > 0)
+      data.compared = std::min(data.compared, static_cast<double>(stats.compared) / static_cast<double>(stats.total));
+    data.honest.push_back(oracle::honest_errors(stats));
     data.honest.back().together = with_one_cause(outputs_[k]);
   }
   return true;
@@ -277,9 +283,21 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
     else
       found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them",
                                         oracle::family_name(family)));
+    if (const double share = compared_share(family); share < kLeastCompared)
+      found.notes.push_back(
+          fmt::format("of one result on {} inputs {:.0f} % of the elements are not compared: they lie next to a jump, "
+                      "their error has no bound, or the task's operators treat NaN in more than one way",
+                      oracle::family_name(family), 100 * (1 - share)));
   }
   if (accuracy_) bench_->unload(*std::exchange(accuracy_->handle, std::nullopt));
   return {};
+}
+
+double ShapeContext::compared_share(Family family) const {
+  double share = 1;
+  for (const auto& data : data_)
+    if (data->distribution == oracle::family_name(family)) share = std::min(share, data->compared);
+  return share;
 }
 
 std::vector<const oracle::DataSet*> ShapeContext::checked() const {

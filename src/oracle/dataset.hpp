@@ -23,6 +23,7 @@ struct DataSet {
   std::vector<ir::HostTensor> bound;     ///< one per output: f64 absolute error bound; +inf: not compared
   bool nan_is_free = false;              ///< where NaN is expected, anything is accepted (see docs/verification.md)
   std::vector<HonestErrors> honest;      ///< one per output: what a plain implementation loses; empty: not known
+  double compared = 1;                   ///< least share of an output's elements that kernels are held to
   std::vector<Allowance> allowances;     ///< one per output, following from `honest`; empty: the bounds alone decide
 
   Allowance allowance(std::size_t output) const {
