@@ -72,12 +72,11 @@ Result<Judge::Stop> Judge::check_properties(Trial& trial, std::size_t shape) {
 }
 
 Result<Judge::Stop> Judge::check_specials(Trial& trial, std::size_t shape) {
-  // Elsewhere the data may have to be made again, and no process is the kernel's own.
-  if (!tools_.target.device->facts().runs_on_host) return Stop{};
   ShapeContext& context = *contexts_[shape];
   std::vector<const oracle::DataSet*> specials = context.checked();
+  // What was made on a device may have given way to other data, and would have to be made again.
   std::erase_if(specials, [](const oracle::DataSet* data) {
-    return data->distribution != oracle::family_name(oracle::Family::specials);
+    return data->distribution != oracle::family_name(oracle::Family::specials) || data->inputs.empty();
   });
   if (specials.empty()) return Stop{};
   Rng rng = Rng(options_.seed).fork("specials " + trial.candidate.id + shapes_[shape].name);
