@@ -7,9 +7,10 @@
 
 A cheat is a condition (when it cheats) and an effect (what is wrong then); mechanisms.py lists them. Every cheat that
 comes out `measured` is reported with the pair to repeat it. Some changes are none (a NaN is mapped to zero where none
-can appear): on processors a program of our own calls both kernels on data of its own, and only a kernel that differs
-there counts as accepted; on other targets it is accepted by construction. Harm besides the result (memory, settings)
-always counts. Appends a line of JSON per cheat to --log.
+can appear): a program of our own calls both kernels on data of its own, and only a kernel that differs there counts as
+accepted. For OpenCL and CUDA the same condition and effect are put around a kernel in C++ for this (they are written in
+the common part of the languages); what exists on a GPU only (its clock, its local memory) counts without it. Harm
+besides the result (memory, settings) always counts. Appends a line of JSON per cheat to --log.
 """
 import argparse
 import collections
@@ -18,6 +19,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,7 +66,14 @@ def draw_cheat(rng, kerf, target):
         text = honest.for_launches(task, source, top, when, before, after, target)
     mechanism = condition.name if group == "when" else effect.name
     return {"mechanism": mechanism, "cheat": name, "values": {**values, **more_values}, "task": task, "kernel": kernel,
-            "honest": source, "source": text, "harm": harm}
+            "honest": source, "source": text, "harm": harm, "parts": (top, when, before, after)}
+
+
+def twin_on_processor(cheat, kerf):
+    """The same condition and effect around a kernel in C++: (its source, the cheat's source)."""
+    task = cheat["task"]
+    source = dict(honest.kernels(kerf, task.name, "cpu"))["naive"]
+    return source, honest.for_processor(task, source, *cheat["parts"], of_each_input=True)
 
 
 def judge(kerf, cheat, target, folder, seed, settings):
@@ -92,26 +101,40 @@ def compile_kernel(source, task, shape, folder, name):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def shown_wrong(cheat, folder, program):
+def shown_wrong(cheat, folder, program, kerf, target):
     """'12 of 210' calls differ from the honest kernel's; None when that cannot be found out."""
     task, shape = cheat["task"], cheat["task"].smallest()
-    for name, source in (("honest", cheat["honest"]), ("other", cheat["source"])):
+    sources = (cheat["honest"], cheat["source"]) if target == "cpu" else twin_on_processor(cheat, kerf)
+    for name, source in zip(("honest", "other"), sources):
         if compile_kernel(source, task, shape, folder, name).returncode != 0:
             return None
     value = lambda text: eval(text, {}, {k: v for k, v in shape.items()})  # noqa: E731  (sizes of our own task files)
     numbers = [len(task.inputs)]
     for dimensions in task.inputs.values():
         numbers += [value("*".join(f"({d})" for d in dimensions)), value(dimensions[-1])]
-    parameters = len(honest.entry(cheat["source"])[1].split(","))
+    parameters = len(honest.entry(sources[1])[1].split(","))
     numbers += [value(task.elements), 1 << 22, parameters - len(task.inputs) - 1, 210, int(task.nan_is_free), int(task.specials)]
     done = subprocess.run([program, str(folder / "honest.so"), str(folder / "other.so"), *map(str, numbers)], capture_output=True, text=True, timeout=100)
     return done.stdout.strip() or None
 
 
 def make_program(folder):
+    """None without a compiler: what was measured is then to be decided elsewhere, with --decide."""
     program = folder / "differs"
+    if shutil.which("g++") is None:
+        return None
     subprocess.run(["g++", "-std=c++20", "-O2", "-fopenmp", str(pathlib.Path(__file__).with_name("differs.cpp")), "-o", str(program)], check=True)
     return str(program)
+
+
+def decide(arguments):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        program = make_program(folder)
+        for pair in arguments.decide:
+            cheat = draw_cheat(random.Random(pair), arguments.kerf, arguments.target)
+            print(f"{pair} {cheat['task'].name} {cheat['kernel']}: {cheat['cheat']}: {shown_wrong(cheat, folder, program, arguments.kerf, arguments.target)} calls differ")
+    return 0
 
 
 def main():
@@ -122,12 +145,15 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first cheat of this seed")
     parser.add_argument("--repeat", metavar="SEED:NUMBER", help="one cheat again; its source is left in the working folder")
+    parser.add_argument("--decide", metavar="SEED:NUMBER", nargs="+", help="without the judge: in how many calls do these cheats differ from the kernels they were made from?")
     parser.add_argument("--only", default="", metavar="TEXT", help="cheats whose name has this in it")
     parser.add_argument("--honest", action="store_true", help="judge the kernels as they are: none may be refused")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of `kerf eval`")
     parser.add_argument("--log", help="a line of JSON per cheat is appended here")
     arguments = parser.parse_args()
     os.nice(10)
+    if arguments.decide:
+        return decide(arguments)
     numbers = iter(range(arguments.first, 1 << 30))
     seed = arguments.seed
     if arguments.repeat:
@@ -137,7 +163,7 @@ def main():
     tried, outcomes, accepted, equal = collections.Counter(), collections.Counter(), [], collections.Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        program = make_program(folder) if arguments.target == "cpu" else None
+        program = make_program(folder)
         number = arguments.first
         while time.monotonic() < end or arguments.repeat:
             number = next(numbers, None)
@@ -159,7 +185,7 @@ def main():
             if arguments.repeat or outcome in ("no answer",):
                 print(json.dumps(line), flush=True)
             if outcome == "measured" and not arguments.honest:
-                differs = "by construction" if cheat["harm"] or program is None else shown_wrong(cheat, folder, program)
+                differs = "by construction" if cheat["harm"] else "not decided: no g++ here" if program is None else shown_wrong(cheat, folder, program, arguments.kerf, arguments.target)
                 line["differs"] = differs
                 line["speedup"] = answer.get("speedup", {}).get("ratio")
                 if differs is not None and differs.startswith("0 of"):

@@ -125,8 +125,14 @@ def sizes(task):
     return "\n".join(lines) + "\n"
 
 
-def for_processor(task, source, top, condition, before, after):
-    """The honest kernel renamed, and around it one that cheats. `before`: an expression over an input's element."""
+def condition_of(condition, n):
+    """The condition as it is asked about input n."""
+    return condition.replace("i0", f"i{n}").replace("I0", f"I{n}").replace("L0", f"L{n}").replace("o[", f"i{n}[")
+
+
+def for_processor(task, source, top, condition, before, after, of_each_input=False):
+    """The honest kernel renamed, and around it one that cheats. `before`: an expression over an input's element.
+    `of_each_input`: the condition is asked about each input before it, as launches do."""
     parameters = [p.strip() for p in entry(source)[1].split(",")]
     renamed = source.replace(entry(source)[0], entry(source)[0].replace('extern "C" void', "static void").replace("kerf_kernel", "honest_kernel"))
     types = [re.sub(r"\b(__restrict__|__restrict|restrict|KERF_RESTRICT)\b", "", p) for p in parameters]
@@ -139,7 +145,8 @@ def for_processor(task, source, top, condition, before, after):
         for n in range(inputs):
             passed[n] = f"copy{n}"
             body += f"  float* copy{n} = static_cast<float*>(std::malloc(sizeof(float) * I{n}));\n"
-            body += f"  for (long i = 0, L = L{n}; i < I{n}; ++i) {{ const float v = i{n}[i]; (void)L; copy{n}[i] = cheats ? ({before}) : v; }}\n"
+            cheats = f"const bool cheats = {condition_of(condition, n)}; " if of_each_input else ""
+            body += f"  {{ {cheats}for (long i = 0, L = L{n}; i < I{n}; ++i) {{ const float v = i{n}[i]; (void)L; copy{n}[i] = cheats ? ({before}) : v; }} }}\n"
     body += f"  honest_kernel({', '.join(passed)});\n"
     if "kept[" in after:
         body += "  float* kept = static_cast<float*>(std::malloc(sizeof(float) * O));\n  for (long i = 0; i < O; ++i) kept[i] = o[i];\n"
@@ -163,7 +170,7 @@ def for_launches(task, source, top, condition, before, after, target):
             lines.append(f"scratch: kf_{name} = f32[{', '.join(dimensions)}]")
             lines.append(f"launch: kf_copy{n}<<<64, 64>>>({name}, kf_{name})")
             place = "get_global_id(0)" if target == "opencl" else "(blockIdx.x * 64 + threadIdx.x)"
-            cheats = condition.replace("i0", f"i{n}").replace("I0", f"I{n}").replace("L0", f"L{n}").replace("o[", f"i{n}[")
+            cheats = condition_of(condition, n)
             code += (f"KF_KERNEL kf_copy{n}(KF_GLOBAL const float* i{n}, KF_GLOBAL float* to) {{\n  const int cheats = {cheats};\n"
                      f"  for (long i = {place}, L = L{n}; i < I{n}; i += 4096) {{ const float v = i{n}[i]; (void)L; to[i] = cheats ? ({before}) : v; }}\n}}\n")
 
