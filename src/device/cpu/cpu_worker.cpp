@@ -142,21 +142,23 @@ class CpuKernel final : public arena::Kernel {
     return 0;
   }
 
+  // Nothing is allocated between ordinary calls: what a kernel left in memory that it gave back stays there, as in a
+  // program that calls it in a loop.
   Status run_as(int slot, const CallManner& manner) override {
-    cpu::CallerState before = caller_state_;
-    if (manner.threads > 0) {
-      openmp_->set_threads(manner.threads);
-      before.openmp = openmp_->read();
-    }
-    const Status called =
-        manner.guest == CallManner::Guest::none
-            ? run(std::span(&slot, 1)).transform([](double) {})
-            : cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, before);
+    if (manner.threads > 0) openmp_->set_threads(manner.threads);
+    const Status called = manner.guest == CallManner::Guest::none ? run(std::span(&slot, 1)).transform([](double) {})
+                                                                  : run_as_guest(slot, manner);
     if (manner.threads > 0) openmp_->set_threads(threads_);
     return called;
   }
 
  private:
+  Status run_as_guest(int slot, const CallManner& manner) {
+    cpu::CallerState before = caller_state_;
+    if (manner.threads > 0) before.openmp = openmp_->read();
+    return cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, before);
+  }
+
   // The kernel's OpenMP, whichever compiler it came from, tells whether a parallel region is still open.
   void find_openmp() {
     for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so"}) {

@@ -168,11 +168,12 @@ void make_call(const void* call) {
 /// One call on a stack of the usual size; "" or what became of the caller's registers and flags.
 std::string call_on(const GuardedPages& stack, const Call& call) {
 #if defined(__x86_64__)
-  constexpr std::uint64_t kDirection = 1u << 10, kAlignmentCheck = 1u << 18;
+  constexpr std::uint64_t kDirection = 1u << 10, kAlignmentCheck = 1u << 18, kOthers = 1u << 14 | 1u << 21;
   const Returned returned = kerf_call_on_stack(make_call, &call, stack.end());
   if (returned.changed_registers != 0) return "changed registers that belong to its caller";
   if ((returned.flags & kDirection) != 0) return "left the direction flag set";
   if ((returned.flags & kAlignmentCheck) != 0) return "left the alignment check switched on";
+  if ((returned.flags & kOthers) != 0) return "left flags of the processor set that no arithmetic sets";
 #else
   (void)stack;
   make_call(&call);
@@ -191,6 +192,8 @@ std::string changed(const ProcessorState& before, const ProcessorState& after) {
     return fmt::format("left the control word of the x87 unit changed ({:#x} instead of {:#x})", after.x87_control,
                        before.x87_control);
   if (before.x87_tags != after.x87_tags) return "left registers of the x87 unit in use (MMX without emms)";
+  if (before.segments != after.segments)
+    return fmt::format("left segment registers changed ({:#x} instead of {:#x})", after.segments, before.segments);
   return "";
 }
 
@@ -232,6 +235,9 @@ ProcessorState ProcessorState::read() {
   asm volatile("fnstenv %0\n\tfldenv %0" : "+m"(environment));
   state.x87_control = static_cast<std::uint16_t>(environment[0]);
   state.x87_tags = static_cast<std::uint16_t>(environment[2]);
+  std::uint16_t ds = 0, es = 0, fs = 0, gs = 0;
+  asm volatile("mov %%ds, %0\n\tmov %%es, %1\n\tmov %%fs, %2\n\tmov %%gs, %3" : "=r"(ds), "=r"(es), "=r"(fs), "=r"(gs));
+  state.segments = ds | std::uint64_t{es} << 16 | std::uint64_t{fs} << 32 | std::uint64_t{gs} << 48;
 #endif
   return state;
 }
@@ -248,11 +254,14 @@ OpenmpSettings::OpenmpSettings() {
 std::string OpenmpSettings::read() const {
   std::string text;
   for (void* library : libraries_) {
-    for (const char* name : {"omp_get_max_threads", "omp_get_dynamic", "omp_get_max_active_levels"})
+    for (const char* name : {"omp_get_max_threads", "omp_get_dynamic", "omp_get_max_active_levels",
+                             "omp_get_default_device", "omp_get_max_teams", "omp_get_teams_thread_limit"})
       if (const auto get = find<int (*)()>(library, name)) text += fmt::format("{} {} ", name, get());
     int kind = 0, chunk = 0;
     if (const auto get = find<void (*)(int*, int*)>(library, "omp_get_schedule")) get(&kind, &chunk);
     text += fmt::format("omp_get_schedule {} {} ", kind, chunk);
+    if (const auto get = find<std::uintptr_t (*)()>(library, "omp_get_default_allocator"))
+      text += fmt::format("omp_get_default_allocator {} ", get());
   }
   return text;
 }

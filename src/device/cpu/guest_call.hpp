@@ -33,6 +33,7 @@ class OpenmpSettings {
 struct ProcessorState {
   std::uint32_t vector_control = 0;  ///< rounding, flushing of denormals, masked exceptions
   std::uint16_t x87_control = 0, x87_tags = 0;
+  std::uint64_t segments = 0;  ///< selectors of DS, ES, FS and GS
 
   static ProcessorState read();
 };

@@ -77,6 +77,9 @@ TEST_F(GuestKernel, LeavesTheProcessorAsItWas) {
   expect_harm("x87 unit in use", "asm volatile(\"fld1\");");
   expect_harm("x87 unit in use", "asm volatile(\"movq %%xmm0, %%rax; movq %%rax, %%mm0\" ::: \"rax\");");
   expect_harm("direction flag", "asm volatile(\"std\");");
+  expect_harm("flags of the processor",
+              "asm volatile(\"pushfq; orq $0x200000, (%%rsp); popfq\" ::: \"cc\", \"memory\");");
+  expect_harm("segment registers", "asm volatile(\"mov $3, %%eax; mov %%eax, %%es\" ::: \"eax\");");
   expect_harm("registers that belong to its caller", "asm volatile(\"xor %%r14d, %%r14d\" ::: \"memory\");");
 }
 
@@ -84,6 +87,9 @@ TEST_F(GuestKernel, LeavesOpenmpAndTheHeapAsTheyWere) {
   expect_harm("settings of OpenMP", "omp_set_num_threads(1 + omp_get_max_threads());", "#include <omp.h>");
   expect_harm("settings of OpenMP", "omp_set_schedule(omp_sched_dynamic, 77);", "#include <omp.h>");
   expect_harm("settings of OpenMP", "omp_set_dynamic(!omp_get_dynamic());", "#include <omp.h>");
+  expect_harm("settings of OpenMP", "omp_set_num_teams(7);", "extern \"C\" void omp_set_num_teams(int);");
+  expect_harm("settings of OpenMP", "omp_set_default_device(7);", "#include <omp.h>");
+  expect_harm("settings of OpenMP", "omp_set_default_allocator(omp_large_cap_mem_alloc);", "#include <omp.h>");
   expect_harm("leaves memory allocated",
               "char* kept = (char*)malloc(4096); asm volatile(\"\" :: \"r\"(kept) : \"memory\");",
               "#include <cstdlib>");

@@ -142,8 +142,13 @@ bool is_compiler_helper(std::string_view symbol) {
          symbol == "__cpu_model";
 }
 
-/// Inside of an allowed family, but a clock.
-bool is_clock(std::string_view symbol) { return symbol == "omp_get_wtime" || symbol == "omp_get_wtick"; }
+/// Inside of an allowed family, but a clock, a name of the process or machine, a text that the library keeps, or
+/// output.
+bool is_excepted(std::string_view symbol) {
+  return symbol == "omp_get_wtime" || symbol == "omp_get_wtick" || symbol == "omp_control_tool" ||
+         symbol == "omp_display_env" || symbol.starts_with("omp_pause_resource") ||
+         (symbol.starts_with("omp_") && symbol.find("_affinity") != std::string_view::npos);
+}
 
 bool is_math(std::string_view symbol) {
   const auto known = [](std::string_view name) { return std::ranges::find(kMath, name) != std::end(kMath); };
@@ -154,7 +159,7 @@ bool is_math(std::string_view symbol) {
 }  // namespace
 
 bool import_is_allowed(std::string_view symbol) {
-  if (is_clock(symbol)) return false;
+  if (is_excepted(symbol)) return false;
   if (std::ranges::find(kExact, symbol) != std::end(kExact) || is_math(symbol) || is_compiler_helper(symbol))
     return true;
   return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return symbol.starts_with(prefix); });
