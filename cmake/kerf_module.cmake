@@ -5,6 +5,9 @@
 #   sources are compiled together, KERF_UNITY_FILES at a time, and so are its tests: names in anonymous namespaces must
 #   differ from file to file, and a class of a header must not have members of such types; or the file is listed as APART.
 set(KERF_UNITY_FILES 16)
+if(KERF_SANITIZE)
+  set(KERF_UNITY_FILES 64)
+endif()
 function(kerf_module name)
   cmake_parse_arguments(arg "HOT" "" "HEADERS;SOURCES;TESTS;APART;DEPS;LIBS" ${ARGN})
   add_library(kerf_${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
@@ -36,11 +39,13 @@ function(kerf_unity target)
   target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endfunction()
 
-# kerf_test(name LABEL label [TIMES] SOURCES ... APART ... DEPS ... LIBS ...): a GoogleTest program, each case a ctest test; in
-# a sanitized tree the program is one test, because every start of it takes long there. TIMES: it times kernels, so nothing
-# else that does runs beside it.
+# kerf_test(name LABEL label [TIMES] [EACH] [COST seconds] [FILTER filter] PARTS ... SOURCES ... APART ... DEPS ... LIBS ...): a GoogleTest program that
+# is one ctest test, because workers, compilers and sandboxes are started once per program; exit code 77 says that all of
+# its cases were skipped. PARTS name=filter...: it is several ctest tests, each with some of the cases. EACH: every case that
+# FILTER lets through is a ctest test. TIMES: it times kernels, so nothing else that does runs beside it. Tests of a higher
+# COST are begun first.
 function(kerf_test name)
-  cmake_parse_arguments(arg "TIMES" "LABEL" "SOURCES;APART;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "TIMES;EACH" "LABEL;COST;FILTER" "PARTS;SOURCES;APART;DEPS;LIBS" ${ARGN})
   kerf_runs_here(${name} ${arg_LABEL} here filter)
   if(here)
     add_executable(${name} ${arg_SOURCES})
@@ -50,26 +55,41 @@ function(kerf_test name)
   kerf_flags(${name})
   kerf_unity(${name} ${arg_APART})
   kerf_precompiled(${name} test)
-  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} GTest::gtest GTest::gtest_main kerf_third_fmt)
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} kerf_test_main kerf_third_fmt)
   target_compile_definitions(${name} PRIVATE KERF_SOURCE_DIR="${PROJECT_SOURCE_DIR}" KERF_BINARY="${PROJECT_BINARY_DIR}/kerf")
   if(NOT here)
     return()
   endif()
+  if(NOT arg_COST)
+    set(arg_COST 30)
+  endif()
+  set(properties LABELS ${arg_LABEL} TIMEOUT 600 COST ${arg_COST})
+  if(arg_TIMES)
+    list(APPEND properties RESOURCE_LOCK timing)
+  endif()
   if(KERF_SANITIZE)
     add_dependencies(sanitized_tests ${name})
     add_test(NAME ${KERF_SANITIZER_NAME}.${name} COMMAND ${name} --gtest_brief=1 "--gtest_filter=*${filter}")
-    set_tests_properties(${KERF_SANITIZER_NAME}.${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600 COST 30
-                         ENVIRONMENT "${KERF_SANITIZER_ENVIRONMENT}")
-    return()
+    set_tests_properties(${KERF_SANITIZER_NAME}.${name} PROPERTIES ${properties} ENVIRONMENT "${KERF_SANITIZER_ENVIRONMENT}")
+  elseif(arg_EACH)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${arg_FILTER}" PROPERTIES ${properties})
+  elseif(arg_PARTS)
+    foreach(part IN LISTS arg_PARTS)
+      string(REGEX MATCH "^([^=]+)=(.*)$" part "${part}")
+      add_test(NAME ${name}.${CMAKE_MATCH_1} COMMAND ${name} "--gtest_filter=${CMAKE_MATCH_2}")
+      set_tests_properties(${name}.${CMAKE_MATCH_1} PROPERTIES ${properties} SKIP_RETURN_CODE 77)
+    endforeach()
+  else()
+    if(filter)
+      set(filter "--gtest_filter=${filter}")
+    endif()
+    add_test(NAME ${name} COMMAND ${name} ${filter})
+    set_tests_properties(${name} PROPERTIES ${properties} SKIP_RETURN_CODE 77)
   endif()
-  set(properties LABELS ${arg_LABEL})
-  if(arg_TIMES)
-    list(APPEND properties RESOURCE_LOCK timing COST 60)
-  elseif(NOT arg_LABEL STREQUAL unit)
-    list(APPEND properties COST 10)  # begun before the short ones
-  endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${filter}" PROPERTIES ${properties} TIMEOUT 600)
 endfunction()
+
+add_library(kerf_test_main STATIC ${CMAKE_CURRENT_LIST_DIR}/test_main.cpp)
+target_link_libraries(kerf_test_main PUBLIC GTest::gtest)
 
 # Which unit suites a tree runs. The asan tree has the target sanitized_tests: the suites of all rooms but those of
 # KERF_UNSANITIZED, which start themselves or the kerf binary as sandboxed workers: the sandbox's address-space limit and
@@ -80,7 +100,7 @@ endfunction()
 set(KERF_UNIT_SUITES all CACHE STRING "Unit suites that are run in this tree: all, or unsanitized")
 set(KERF_UNSANITIZED sandbox language_cpp language_opencl_c language_cuda_cpp device_arena device_cpu device_opencl device_cuda
     app export CACHE INTERNAL "")
-set(KERF_THREADED base build interpret judge search worker CACHE INTERNAL "")
+set(KERF_THREADED agents base build interpret judge llm oracle search worker CACHE INTERNAL "")
 set(KERF_SLOW_store "*WriterIsKilledAtAnyMoment" CACHE INTERNAL "")  # a slow writer gets nowhere before it is killed
 set(KERF_LEFT_OUT_store "${KERF_SLOW_store}" CACHE INTERNAL "")
 set(KERF_SLOW_interpret "*RandomGraphs*" CACHE INTERNAL "")

@@ -12,9 +12,13 @@ def git(*arguments):
 
 
 def changed_files(suffix, commits):
-    """Files with this suffix that changed, newest change first: those that differ from the last commit, those of commits
-    that origin/main does not have, and, where there are none (a fresh clone), those of the last `commits` commits."""
-    names = git("diff", "--name-only", "HEAD") + git("log", "--name-only", "--format=", "origin/main..HEAD")
-    if not names:
-        names = git("log", "--name-only", "--format=", "-n", str(commits))
-    return [n for n in dict.fromkeys(names) if n.startswith("src/") and n.endswith(suffix) and (ROOT / n).is_file()]
+    """Files under src/ with this suffix that changed, newest change first: new ones, those that differ from the last commit
+    and those of commits that origin/main does not have; where there are none (a fresh clone), those of the last `commits`
+    commits that changed src/."""
+
+    def there(names):
+        return [n for n in dict.fromkeys(names) if n.startswith("src/") and n.endswith(suffix) and (ROOT / n).is_file()]
+
+    names = there(git("ls-files", "--others", "--exclude-standard", "src") + git("diff", "--name-only", "HEAD") +
+                  git("log", "--name-only", "--format=", "origin/main..HEAD"))
+    return names or there(git("log", "--name-only", "--format=", "-n", str(commits), "--", "src"))

@@ -38,6 +38,12 @@ QUICK = ["--set", "measure.max_rounds=8", "--set", "measure.time_limit_ms=200"]
 
 
 class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        os.environ["KERF_CACHE"] = holder.name  # of compiled kernels, for all tests
+
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.addCleanup(self.place.cleanup)

@@ -127,20 +127,29 @@ std::map<std::int64_t, std::string> reported_steps(const std::string& printed) {
 
 class KillTest : public testing::Test {
  protected:
-  KillTest() {
+  static void SetUpTestSuite() {
     std::string pattern = (fs::temp_directory_path() / "kerf-kill-XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-    EXPECT_TRUE(write_file_atomic(root_ / "tiny.toml", kTask));
+    root_ = new fs::path(::mkdtemp(pattern.data()));
+    EXPECT_TRUE(write_file_atomic(*root_ / "tiny.toml", kTask));
+    Process warm(arguments(*root_ / "warm", 1), *root_ / "cache");  // fills the build cache
+    ASSERT_EQ(warm.wait(), 0) << warm.printed;
   }
-  ~KillTest() override { fs::remove_all(root_); }
+  static void TearDownTestSuite() {
+    fs::remove_all(*root_);
+    delete root_;
+  }
 
-  std::vector<std::string> arguments(const fs::path& run, int seed) const {
+  static std::vector<std::string> arguments(const fs::path& run, int seed) {
     if (fs::exists(run / "kerf.db") && stored("task_source", run)) return {"optimize", "--resume", run.string()};
     fs::remove_all(run);  // killed before it began
-    return {"optimize", (root_ / "tiny.toml").string(), "--out",   run.string(),
-            "--seed",   std::to_string(seed),           "--evals", std::to_string(kEvaluations),
-            "--set",    "measure.max_rounds=1",         "--set",   "measure.min_rounds=1",
-            "--set",    "search.finalists=1",           "--set",   "search.patience=0"};
+    return {"optimize", (*root_ / "tiny.toml").string(),
+            "--out",    run.string(),
+            "--seed",   std::to_string(seed),
+            "--evals",  std::to_string(kEvaluations),
+            "--set",    "measure.max_rounds=1",
+            "--set",    "measure.min_rounds=1",
+            "--set",    "search.finalists=1",
+            "--set",    "search.patience=0"};
   }
   static bool stored(const std::string& key, const fs::path& run) {
     const auto store = open_run_store(run, RunStore::Access::read);
@@ -149,8 +158,9 @@ class KillTest : public testing::Test {
     return value && value->has_value();
   }
 
-  fs::path root_;
+  static fs::path* root_;
 };
+fs::path* KillTest::root_ = nullptr;
 
 /// The journal of a finished run against everything that was printed on the way.
 void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, std::string>& reported) {
@@ -199,18 +209,14 @@ void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, st
 }
 
 TEST_F(KillTest, NothingReportedIsLostOrRepeated) {
-  {
-    Process warm(arguments(root_ / "warm", 1), root_ / "cache");  // fills the build cache
-    ASSERT_EQ(warm.wait(), 0) << warm.printed;
-  }
   std::atomic<int> kills{0}, finished{0}, after_a_step{0};
   const auto lane = [&](int number) {
     Rng rng = Rng(2024).fork(std::to_string(number));
     for (int seed = 1; kills < kKills; ++seed) {
-      const fs::path run = root_ / ("lane" + std::to_string(number) + "_" + std::to_string(seed));
+      const fs::path run = *root_ / ("lane" + std::to_string(number) + "_" + std::to_string(seed));
       std::map<std::int64_t, std::string> reported;
       for (bool done = false; !done;) {
-        Process process(arguments(run, seed), root_ / "cache");
+        Process process(arguments(run, seed), *root_ / "cache");
         bool ended = false;
         if (kills < kKills) {
           // Most kills come at any moment, the others just after something was reported.
@@ -247,32 +253,32 @@ TEST_F(KillTest, NothingReportedIsLostOrRepeated) {
 }
 
 TEST_F(KillTest, ASecondProcessInTheSameFolderIsRefused) {
-  const auto first_arguments = arguments(root_ / "run", 1);
-  Process first(first_arguments, root_ / "cache");
-  while (!fs::exists(root_ / "run" / "events.jsonl") || fs::file_size(root_ / "run" / "events.jsonl") == 0)
+  const auto first_arguments = arguments(*root_ / "second", 1);
+  Process first(first_arguments, *root_ / "cache");
+  while (!fs::exists(*root_ / "second" / "events.jsonl") || fs::file_size(*root_ / "second" / "events.jsonl") == 0)
     std::this_thread::sleep_for(milliseconds(5));  // it has begun
-  Process second({"optimize", "--resume", (root_ / "run").string()}, root_ / "cache");
+  Process second({"optimize", "--resume", (*root_ / "second").string()}, *root_ / "cache");
   EXPECT_EQ(second.wait(), 2);
   EXPECT_NE(second.printed.find("is being written by process"), std::string::npos) << second.printed;
-  Process third(first_arguments, root_ / "cache");
+  Process third(first_arguments, *root_ / "cache");
   EXPECT_EQ(third.wait(), 2) << third.printed;
   first.kill();
-  Process after(arguments(root_ / "run", 1), root_ / "cache");  // the lock died with its owner
+  Process after(arguments(*root_ / "second", 1), *root_ / "cache");  // the lock died with its owner
   EXPECT_EQ(after.wait(), 0) << after.printed;
 }
 
 TEST_F(KillTest, AnInterruptEndsTheRunCleanly) {
-  Process process(arguments(root_ / "run", 3), root_ / "cache");
+  Process process(arguments(*root_ / "interrupt", 3), *root_ / "cache");
   process.read_for(milliseconds(30000), "\n    2");
   process.interrupt();
   EXPECT_EQ(process.wait(), 0) << process.printed;
-  EXPECT_FALSE(stored("finished", root_ / "run"));
-  Process again(arguments(root_ / "run", 3), root_ / "cache");
+  EXPECT_FALSE(stored("finished", *root_ / "interrupt"));
+  Process again(arguments(*root_ / "interrupt", 3), *root_ / "cache");
   EXPECT_EQ(again.wait(), 0) << again.printed;
-  EXPECT_TRUE(stored("finished", root_ / "run"));
+  EXPECT_TRUE(stored("finished", *root_ / "interrupt"));
   auto reported = reported_steps(process.printed);
   reported.merge(reported_steps(again.printed));
-  hold_against_the_store(root_ / "run", reported);
+  hold_against_the_store(*root_ / "interrupt", reported);
 }
 
 }  // namespace

@@ -23,6 +23,12 @@ QUICK = ["--set", "measure.max_rounds=4", "--set", "measure.time_limit_ms=50", "
 
 
 class Memory(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.cache = holder.name  # of compiled kernels, for all tests
+
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.addCleanup(self.place.cleanup)
@@ -31,7 +37,7 @@ class Memory(unittest.TestCase):
             (self.folder / f"{name}.toml").write_text(TASK.format(name=name, expr=expr))
 
     def kerf(self, *args, code=0, **variables):
-        environment = {**os.environ, "HOME": str(self.folder / "home"), **variables}
+        environment = {**os.environ, "HOME": str(self.folder / "home"), "KERF_CACHE": self.cache, **variables}
         for name in ("KERF_MEMORY", "XDG_DATA_HOME"):
             if name not in variables:
                 environment.pop(name, None)

@@ -15,6 +15,12 @@ KERF, MAKE_RUN = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
 class Prove(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.cache = holder.name  # of compiled kernels, for all tests
+
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -25,7 +31,7 @@ class Prove(unittest.TestCase):
         self.assertEqual(written.returncode, 0, written.stderr)
 
     def kerf(self, *arguments):
-        return subprocess.run([KERF, *map(str, arguments)], capture_output=True, text=True, env=dict(os.environ, KERF_CACHE=str(self.folder / "cache")))
+        return subprocess.run([KERF, *map(str, arguments)], capture_output=True, text=True, env=dict(os.environ, KERF_CACHE=self.cache))
 
     def check(self, *arguments):
         result = self.kerf("prove", "--check", self.bundle, "--json", "--set", "measure.max_rounds=4", *arguments)
