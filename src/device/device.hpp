@@ -88,6 +88,30 @@ struct CallManner {
   bool operator==(const CallManner&) const = default;
 };
 
+/// One step of a list (Bench::follow).
+struct StageStep {
+  int slot = 0;
+  const oracle::DataSet* data = nullptr;
+  Poison poison = Poison::a;
+};
+struct RunStep {
+  std::vector<int> slots;                ///< one call each, in order
+  std::chrono::milliseconds limit{900};  ///< wall clock of the batch
+  bool timed = true;                     ///< false: its time need only be roughly right
+  CallManner manner{};                   ///< of untimed single calls
+};
+struct CheckStep {
+  int slot = 0;
+  const oracle::DataSet* data = nullptr;
+};
+using BenchStep = std::variant<StageStep, RunStep, CheckStep>;
+
+/// What a list of steps showed.
+struct StepResults {
+  std::vector<Timing> runs;        ///< one per RunStep
+  std::vector<SlotReport> checks;  ///< one per CheckStep
+};
+
 /// One problem on one device: buffers, data, and any number of loaded kernels that are run on them. Not thread-safe.
 /// After a Fault the worker has been replaced: every handle is void and must be loaded again.
 class Bench {
@@ -126,6 +150,11 @@ class Bench {
   /// Compares the slot with the data set it was staged from: outputs, inputs unchanged, red zones intact.
   virtual Result<SlotReport> check(int slot, const oracle::DataSet& data) = 0;
 
+  /// Does the steps in order, as `stage`, `run`, `run_as` and `check` would; all runs are of one kernel. A device may
+  /// do them without waiting for each other, so a slot is checked at most once in a list. A Fault of one run ends the
+  /// list.
+  virtual Result<std::variant<StepResults, Fault>> follow(KernelHandle kernel, std::span<const BenchStep> steps);
+
   /// Copies one output (index among outputs) out of a slot, for evidence and for comparing two poison runs.
   virtual Result<ir::HostTensor> read_output(int slot, int output) = 0;
 
@@ -138,6 +167,26 @@ class Bench {
     return fail(Errc::unavailable, "this bench takes no results from elsewhere");
   }
 };
+
+inline Result<std::variant<StepResults, Fault>> Bench::follow(KernelHandle kernel, std::span<const BenchStep> steps) {
+  StepResults results;
+  for (const BenchStep& step : steps) {
+    if (const auto* staged = std::get_if<StageStep>(&step)) {
+      KERF_TRY_VOID(stage(staged->slot, *staged->data, staged->poison));
+    } else if (const auto* batch = std::get_if<RunStep>(&step)) {
+      const bool ordinary = batch->manner == CallManner{} || batch->slots.size() != 1;
+      KERF_TRY(RunOutcome outcome, ordinary ? run(kernel, batch->slots, batch->limit)
+                                            : run_as(kernel, batch->slots.front(), batch->manner, batch->limit));
+      if (auto* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
+      results.runs.push_back(std::get<Timing>(outcome));
+    } else {
+      const auto& checked = std::get<CheckStep>(step);
+      KERF_TRY(SlotReport report, check(checked.slot, *checked.data));
+      results.checks.push_back(std::move(report));
+    }
+  }
+  return results;
+}
 
 class Device {
  public:

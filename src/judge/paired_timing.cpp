@@ -65,8 +65,8 @@ Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Tria
   const std::vector<const oracle::DataSet*> data = context->timed();
   std::optional<Refusal> refusal;
   std::size_t refused = 0;
-  const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set) -> Result<bool> {
-    KERF_TRY(const SlotReport report, context->bench().check(slot, set));
+  const CheckSlot check = [&](std::size_t kernel, int slot, const oracle::DataSet& set,
+                              const SlotReport& report) -> Result<bool> {
     refusal = judge_slot(report, set, context->outputs());
     if (refusal) add_wrong_box(*refusal, context->bench(), slot, set, context->outputs());
     refused = kernel;

@@ -140,28 +140,29 @@ class Rounds {
   Result<bool> run_together(const std::vector<std::size_t>& order, std::vector<double>& sample) {
     const auto plan = assign_slots(order);
     KERF_TRY_VOID(assign_data(plan));
-    KERF_TRY_VOID(stage_all(plan));
+    std::vector<BenchStep> steps = stage_all(plan);
+    StepResults results;
     for (const std::size_t k : order) {
       const auto limit = options_.call_limit * static_cast<int>(plan[k].size());
-      KERF_TRY(const RunOutcome outcome, bench_.run(handles_[k], plan[k], limit));
+      steps.emplace_back(RunStep{plan[k], limit});
+      if (k == order.back())
+        for (const std::size_t used : order)
+          for (const int slot : plan[used])
+            steps.emplace_back(CheckStep{slot, staged_[static_cast<std::size_t>(slot)]});
+      KERF_TRY(auto outcome, bench_.follow(handles_[k], steps));
       if (const auto* fault = std::get_if<Fault>(&outcome)) {
         result_.fault = *fault;
         result_.faulty = k;
         return false;
       }
-      const auto& timing = std::get<Timing>(outcome);
-      if (timing.device_us > 0)
-        result_.clock_disagreement =
-            std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
-      const double total = timing.device_us > 0 ? timing.device_us : timing.host_us;
-      sample[k] = total / static_cast<double>(plan[k].size());
-      if (plan[k].size() == 1) last_set_[k] = set_number(*chosen_[static_cast<std::size_t>(plan[k][0])]);
-      spent_us_[k] += timing.host_us;
-      estimate_us_[k] = sample[k];
+      results = std::get<StepResults>(std::move(outcome));
+      take_time(k, results.runs.front(), plan[k], sample[k]);
+      steps.clear();
     }
+    std::size_t at = 0;
     for (const std::size_t k : order) {
       for (const int slot : plan[k]) {
-        KERF_TRY(const bool accepted, check_(k, slot, *staged_[static_cast<std::size_t>(slot)]));
+        KERF_TRY(const bool accepted, check_(k, slot, *staged_[static_cast<std::size_t>(slot)], results.checks[at++]));
         if (!accepted) {
           result_.refused = kernels_[k].name;
           return false;
@@ -169,6 +170,17 @@ class Rounds {
       }
     }
     return true;
+  }
+
+  void take_time(std::size_t kernel, const Timing& timing, const std::vector<int>& slots, double& sample) {
+    if (timing.device_us > 0)
+      result_.clock_disagreement =
+          std::max(result_.clock_disagreement, timing.device_us / std::max(timing.host_us, 1e-3));
+    const double total = timing.device_us > 0 ? timing.device_us : timing.host_us;
+    sample = total / static_cast<double>(slots.size());
+    if (slots.size() == 1) last_set_[kernel] = set_number(*chosen_[static_cast<std::size_t>(slots[0])]);
+    spent_us_[kernel] += timing.host_us;
+    estimate_us_[kernel] = sample;
   }
 
   int set_number(const oracle::DataSet& set) const {
@@ -254,7 +266,9 @@ class Rounds {
     return {};
   }
 
-  Status stage_all(const std::vector<std::vector<int>>& plan) {
+  /// The steps that stage the slots to be run, then the others. The first kernel's list begins with them.
+  std::vector<BenchStep> stage_all(const std::vector<std::vector<int>>& plan) {
+    std::vector<BenchStep> steps;
     std::vector<int> used;
     for (const auto& slots : plan) used.insert(used.end(), slots.begin(), slots.end());
     std::vector<int> rest;
@@ -273,11 +287,11 @@ class Rounds {
         const oracle::DataSet* data =
             chosen_[at] != nullptr ? chosen_[at] : chosen_[static_cast<std::size_t>(used[any])];
         const Poison poison = rng_.chance(0.5) ? Poison::a : Poison::b;
-        KERF_TRY_VOID(bench_.stage(slot, *data, poison));
+        steps.emplace_back(StageStep{slot, data, poison});
         staged_[at] = data;
       }
     }
-    return {};
+    return steps;
   }
 
   void resize_batches() {

@@ -63,8 +63,9 @@ struct TimingResult {
   double clock_disagreement = 0;       ///< largest host/device time ratio seen, 0 without a device clock
 };
 
-/// Looks at a slot after a timed call; false refuses the candidate and ends the measurement.
-using CheckSlot = std::function<Result<bool>(std::size_t kernel, int slot, const oracle::DataSet& data)>;
+/// Judges what a slot looked like after a timed call; false refuses the candidate and ends the measurement.
+using CheckSlot =
+    std::function<Result<bool>(std::size_t kernel, int slot, const oracle::DataSet& data, const SlotReport& report)>;
 
 /// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining
 /// slots are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as

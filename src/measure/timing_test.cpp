@@ -22,7 +22,7 @@ class TimingTest : public testing::Test {
     for (std::size_t k = 0; k < kernels; ++k)
       list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
     Rng rng(1);
-    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> {
+    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&, const SlotReport&) -> Result<bool> {
       return ++checks_ != refuse_at_;
     };
     for (auto& data : more_)
@@ -211,7 +211,7 @@ TEST_F(TimingTest, KernelsNeverShareASlot) {
   MeasureOptions options;
   options.min_rounds = options.max_rounds = 3;
   Rng rng(1);
-  const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&) -> Result<bool> {
+  const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&, const SlotReport&) -> Result<bool> {
     ++checks_;
     EXPECT_EQ(one.staged.size(), one.ran.size());  // staged, run, checked, one kernel after the other
     return true;

@@ -30,23 +30,25 @@ Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<con
     for (std::size_t i = 0; i < batch; ++i)
       std::swap(order[i], order[static_cast<std::size_t>(rng.integer(static_cast<std::int64_t>(i), slots - 1))]);
     std::vector<const oracle::DataSet*> used;
+    std::vector<BenchStep> steps;
     for (std::size_t i = 0; i < batch; ++i) {
       used.push_back(data[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(data.size()) - 1))]);
-      KERF_TRY_VOID(bench.stage(order[i], *used[i], rng.integer(0, 1) == 0 ? Poison::a : Poison::b));
+      steps.emplace_back(StageStep{order[i], used[i], rng.integer(0, 1) == 0 ? Poison::a : Poison::b});
     }
-    const std::span<const int> calls(order.data(), batch);
-    const auto limit = options.verify.call_limit * static_cast<int>(batch);
-    CallManner manner;
-    if (alone && options.max_threads > 0) manner.threads = static_cast<int>(rng.integer(1, options.max_threads));
-    KERF_TRY(const RunOutcome outcome,
-             alone ? bench.run_as(kernel, order[0], manner, limit) : bench.run(kernel, calls, limit));
+    RunStep run{{order.begin(), order.begin() + static_cast<std::ptrdiff_t>(batch)},
+                options.verify.call_limit * static_cast<int>(batch),
+                false};
+    if (alone && options.max_threads > 0) run.manner.threads = static_cast<int>(rng.integer(1, options.max_threads));
+    steps.emplace_back(std::move(run));
+    for (std::size_t i = 0; i < batch; ++i) steps.emplace_back(CheckStep{order[i], used[i]});
+    KERF_TRY(const auto outcome, bench.follow(kernel, steps));
     if (const auto* fault = std::get_if<Fault>(&outcome)) {
       result.refusal = refusal_from(*fault, options.verify.gate);
       say_when(*result.refusal, result.calls + 1);
       return result;
     }
     for (std::size_t i = 0; i < batch; ++i) {
-      KERF_TRY(const SlotReport report, bench.check(order[i], *used[i]));
+      const SlotReport& report = std::get<StepResults>(outcome).checks[i];
       result.refusal = judge_slot(report, *used[i], outputs);
       ++result.calls;
       if (!result.refusal) continue;

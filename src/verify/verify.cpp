@@ -11,21 +11,59 @@
 
 namespace kerf {
 
+namespace {
+
+double time_of(const Timing& timing) { return timing.device_us > 0 ? timing.device_us : timing.host_us; }
+
+/// A call by itself: staged, made, checked.
+struct Call {
+  int slot = 0;
+  const oracle::DataSet* data = nullptr;
+  Poison poison = Poison::a;
+  int threads = 0;  ///< of OpenMP; 0: as it is
+};
+
+void add_steps(std::vector<BenchStep>& steps, const Call& call, const VerifyOptions& options) {
+  steps.emplace_back(StageStep{call.slot, call.data, call.poison});
+  steps.emplace_back(RunStep{{call.slot}, options.call_limit, false, {CallManner::Guest::none, call.threads}});
+  steps.emplace_back(CheckStep{call.slot, call.data});
+}
+
+/// The calls one after the other, on slots that all differ: nothing, or the refusal of the first that fails. `us`
+/// receives the time of each, `failed`, when given, the number of that call.
+Result<std::optional<Refusal>> verify_calls(Bench& bench, KernelHandle kernel, std::span<const Call> calls,
+                                            const std::vector<BufferSpec>& outputs, const VerifyOptions& options,
+                                            std::vector<double>& us, std::size_t* failed) {
+  std::vector<BenchStep> steps;
+  std::vector<int> slots;
+  for (const Call& call : calls) {
+    add_steps(steps, call, options);
+    slots.push_back(call.slot);
+  }
+  bench.expect(kernel, slots);
+  KERF_TRY(const auto outcome, bench.follow(kernel, steps));
+  if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
+  const auto& results = std::get<StepResults>(outcome);
+  for (const Timing& timing : results.runs) us.push_back(time_of(timing));
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    auto refusal = judge_slot(results.checks[i], *calls[i].data, outputs);
+    if (!refusal) continue;
+    add_wrong_box(*refusal, bench, calls[i].slot, *calls[i].data, outputs);
+    if (failed != nullptr) *failed = i;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, int slot, const oracle::DataSet& data,
                                            Poison poison, const std::vector<BufferSpec>& outputs,
                                            const VerifyOptions& options, double* us, int threads) {
-  const std::array<int, 1> slots{slot};
-  bench.expect(kernel, slots);
-  KERF_TRY_VOID(bench.stage(slot, data, poison));
-  const CallManner manner{CallManner::Guest::none, threads};
-  KERF_TRY(const RunOutcome outcome, threads > 0 ? bench.run_as(kernel, slot, manner, options.call_limit)
-                                                 : bench.run(kernel, slots, options.call_limit));
-  if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
-  if (const auto& timing = std::get<Timing>(outcome); us != nullptr)
-    *us = timing.device_us > 0 ? timing.device_us : timing.host_us;
-  KERF_TRY(const SlotReport report, bench.check(slot, data));
-  auto refusal = judge_slot(report, data, outputs);
-  if (refusal) add_wrong_box(*refusal, bench, slot, data, outputs);
+  const std::array<Call, 1> call{Call{slot, &data, poison, threads}};
+  std::vector<double> times;
+  KERF_TRY(auto refusal, verify_calls(bench, kernel, call, outputs, options, times, nullptr));
+  if (us != nullptr && !times.empty()) *us = times.front();
   return refusal;
 }
 
@@ -63,13 +101,15 @@ Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
   calls.insert(calls.end(), slots.begin() + 1, slots.end());
   const auto at = [&](std::size_t i) -> const oracle::DataSet& { return *data[i % data.size()]; };
   bench.expect(kernel, slots);
+  std::vector<BenchStep> steps;
   for (std::size_t i = 0; i < slots.size(); ++i)
-    KERF_TRY_VOID(bench.stage(slots[i], at(i), i % 2 == 0 ? Poison::b : Poison::a));
-  KERF_TRY(const RunOutcome outcome, bench.run(kernel, calls, options.call_limit * static_cast<int>(calls.size())));
+    steps.emplace_back(StageStep{slots[i], &at(i), i % 2 == 0 ? Poison::b : Poison::a});
+  steps.emplace_back(RunStep{calls, options.call_limit * static_cast<int>(calls.size()), false});
+  for (std::size_t i = 0; i < slots.size(); ++i) steps.emplace_back(CheckStep{slots[i], &at(i)});
+  KERF_TRY(const auto outcome, bench.follow(kernel, steps));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    KERF_TRY(const SlotReport report, bench.check(slots[i], at(i)));
-    auto refusal = judge_slot(report, at(i), outputs);
+    auto refusal = judge_slot(std::get<StepResults>(outcome).checks[i], at(i), outputs);
     if (!refusal) continue;
     add_wrong_box(*refusal, bench, slots[i], at(i), outputs);
     if (auto* wrong = std::get_if<WrongResult>(&*refusal)) wrong->message += " (in a batch of repeated calls)";
@@ -88,18 +128,26 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
   Rng rng(options.seed);
   const std::vector<int> used = some_slots(slots, rng);
   const int first = static_cast<int>(rng.integer(0, 1));
+  std::vector<const oracle::DataSet*> order = data;
+  if (!order.empty()) order.insert(order.begin(), order.front());
   double call_us = 0;
-  std::vector<const oracle::DataSet*> calls = data;
-  if (!calls.empty()) calls.insert(calls.begin(), calls.front());
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const Poison poison = (static_cast<int>(i) + first) % 2 == 0 ? Poison::a : Poison::b;
-    const int slot = used[i % used.size()];
-    const int threads = some_threads(options.cores, rng);
-    double us = 0;
-    KERF_TRY(auto refusal, verify_call(bench, kernel, slot, *calls[i], poison, outputs, options, &us, threads));
-    if (threads == 0 || call_us == 0) call_us = us;
-    if (shortest_us != nullptr) *shortest_us = i == 0 ? us : std::min(*shortest_us, us);
+  // The first call alone: a kernel that never ends is known after one call's time. Processors gain nothing by several.
+  const std::size_t together = options.cores > 0 ? 1 : used.size();
+  for (std::size_t begin = 0, end = 1; begin < order.size(); begin = end, end += together) {
+    std::vector<Call> calls;
+    for (std::size_t i = begin; i < std::min(end, order.size()); ++i) {
+      const Poison poison = (static_cast<int>(i) + first) % 2 == 0 ? Poison::a : Poison::b;
+      calls.push_back({used[i % used.size()], order[i], poison, some_threads(options.cores, rng)});
+    }
+    std::vector<double> us;
+    std::size_t failed = 0;
+    KERF_TRY(auto refusal, verify_calls(bench, kernel, calls, outputs, options, us, &failed));
+    for (std::size_t i = 0; i < us.size(); ++i) {
+      if (calls[i].threads == 0 || call_us == 0) call_us = us[i];
+      if (shortest_us != nullptr) *shortest_us = begin + i == 0 ? us[i] : std::min(*shortest_us, us[i]);
+    }
     if (!refusal) continue;
+    const int threads = calls[failed].threads;
     if (auto* wrong = std::get_if<WrongResult>(&*refusal); wrong != nullptr && threads > 0)
       wrong->message += fmt::format(" (with {} OpenMP threads)", threads);
     return refusal;

@@ -6,7 +6,11 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -17,6 +21,12 @@
 #include "worker/message.hpp"
 
 namespace kerf::cuda {
+
+/// For what is no run of a candidate.
+inline constexpr std::chrono::milliseconds kCommandLimit{60000};
+
+/// Counts and handles as they travel.
+inline std::uint64_t number(int value) { return static_cast<std::uint64_t>(value); }
 
 struct Reply {
   Answer answer = Answer::ok;
@@ -39,6 +49,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   Status stage(int slot, const oracle::DataSet& data, Poison poison) override;
   Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) override;
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override;
+  Result<std::variant<StepResults, Fault>> follow(KernelHandle kernel, std::span<const BenchStep> steps) override;
   Result<ir::HostTensor> read_output(int slot, int output) override;
   Status write_output(int slot, int output, std::span<const std::byte> bytes) override;
   Status make_on_device(const oracle::DataSet& data, DeviceRecipe recipe) override;
@@ -56,7 +67,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   struct Resident {
     std::uint64_t id = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::uint64_t> sums;  // per array
+    std::vector<Array> arrays;  // without tensors
   };
   struct Kernel {
     std::vector<std::string> scratch;  // names, for reports
@@ -88,7 +99,22 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   Result<bool> freed_memory();
   void give_way() override;
   Status drop_data(std::uint64_t id);
-  Result<SlotReport> report(const Reply& reply, const oracle::DataSet& data, bool& spoiled) const;
+
+  // bench_steps.cpp
+  /// What came of a list of steps.
+  struct Followed {
+    StepResults results;
+    std::set<std::uint64_t> spoiled;                                // data sets that were so when they were staged
+    std::vector<std::pair<std::size_t, CheckStep>> spoiled_checks;  // by number: data sets that were so at the check
+  };
+  /// False when the data sets of the steps do not fit on the device beside each other.
+  Result<bool> ensure_all_resident(std::span<const BenchStep> steps);
+  Status write_check(worker::Writer& request, const CheckStep& step) const;
+  Result<std::string> request_for(KernelHandle kernel, std::span<const BenchStep> steps) const;
+  Result<std::variant<Reply, Fault>> exchange(const std::string& request, std::span<const BenchStep> steps);
+  Result<std::variant<Followed, Fault>> try_follow(KernelHandle kernel, std::span<const BenchStep> steps);
+  Result<SlotReport> check_again(const CheckStep& step);
+  Result<SlotReport> read_report(worker::Reader& body, const oracle::DataSet& data, bool& spoiled) const;
 
   WorkerPool& pool_;
   Clock& clock_;
@@ -96,6 +122,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   CudaDeviceOptions options_;
   ProblemLayout layout_;
   int inputs_ = 0;
+  std::uint64_t mask_key_ = 0, bound_mask_key_ = 0;  // second keys of expected values and bounds
   std::unique_ptr<GpuWorker> worker_;
   std::list<Resident> resident_;  // most recently used first
   std::map<KernelHandle, Kernel> kernels_;

@@ -153,10 +153,11 @@ Status CudaBench::ensure_resident(const oracle::DataSet& data) {
   seal.put(Command::data_seal).put(data.id).put(static_cast<std::uint64_t>(inputs()));
   KERF_TRY_VOID(command(seal, "sealing a data set"));
   Resident entry{data.id, 0, {}};
-  for (const auto& array : arrays) {
+  for (auto& array : arrays) {
     entry.bytes += array.bytes;
-    entry.sums.push_back(array.sum);
+    array.tensor = nullptr;
   }
+  entry.arrays = std::move(arrays);
   resident_.push_front(std::move(entry));
   ++spent_.made;
   spent_.ms += static_cast<double>((clock_.now() - begin).count()) / 1e6;
@@ -187,7 +188,7 @@ Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
   // One half of the staging memory is filled while the other is copied.
   int pending = 0;
   std::uint64_t half = 0;
-  const auto second_key = derive("masks"), second_of_bounds = derive("masks of bounds");
+  const auto second_key = mask_key_, second_of_bounds = bound_mask_key_;
   const auto settle = [&](int most) -> Status {
     for (; pending > most; --pending) {
       KERF_TRY(const Reply reply, receive(kDataLimit));

@@ -55,7 +55,7 @@ Status CudaBench::run_oracle(std::uint64_t id, const DeviceRecipe& recipe, std::
     const auto& bound = arrays[bound_array(in, o)];
     request.put(static_cast<std::uint64_t>(is_float(buffer.dtype) ? DType::f64 : buffer.dtype)).put(expected.bytes / 8);
     request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
-    request.put(expected.key).put(derive("masks of bounds")).put(derive("masks"));
+    request.put(expected.key).put(bound_mask_key_).put(mask_key_);
   }
   KERF_TRY(Reply reply, call(request.bytes(), recipe.limit));
   while (reply.answer == Answer::out_of_memory) {  // what the oracle needs for itself

@@ -23,9 +23,7 @@ enum class Command : std::uint32_t {
   data_oracle,  ///< u64 id, u64 inputs, text cubin, scratch, LaunchNumbers..., outputs (OracleOutput) -> u64 sums
   load,         ///< u64 handle, text cubin, scratch (u64 bytes each), LaunchNumbers... -> (nothing)
   unload,       ///< u64 handle -> (nothing)
-  stage,        ///< u64 slot, u64 id, u64 inputs, u64 poison -> (nothing), or `spoiled`
-  run,          ///< u64 handle, u64 slots... -> f64 device microseconds, f64 delay microseconds
-  check,        ///< u64 slot, u64 id, u64 inputs, u64 nan_is_free, per output CompareRequest -> CheckAnswer
+  follow,       ///< u64 handle, StepRequest... -> StepAnswer...: all of them in order, without coming back in between
   read,         ///< u64 slot, buffer, offset, staging offset, bytes -> (nothing)
   write,        ///< the same, from the staging memory into a buffer of the slot
   reset,        ///< frees everything but the judge's kernels -> (nothing)
@@ -35,7 +33,6 @@ enum class Answer : std::uint32_t {
   ok,
   refused,        ///< the device does not do this; the worker is as before. Text: why
   out_of_memory,  ///< the same, out of memory
-  spoiled,        ///< the data set in device memory is no longer what was uploaded
   broken,         ///< a CUDA error: the context is lost. Text: the driver's words
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/judge_kernels.hpp"
@@ -49,7 +50,8 @@ struct ResidentArray {
 
 struct RunTimes {
   double device_us = 0;  ///< the batch
-  double delay_us = 0;   ///< the judge's own delay before it
+  double host_us = 0;    ///< the same by the host's clock, with all that was queued around it
+  double delay_us = 0;   ///< the judge's own part of that before the batch
 };
 
 struct CompareRequest {
@@ -94,6 +96,23 @@ struct CheckAnswer {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> broken_scratch;  ///< (handle, index)
 };
 
+/// One step of Session::follow, and what came of it.
+struct StepRequest {
+  enum Kind : std::uint64_t { stage = 0, run = 1, check = 2 };
+  std::uint64_t kind = stage;
+  std::uint64_t slot = 0, id = 0, inputs = 0;  ///< stage, check
+  std::uint64_t poison = 0;                    ///< stage
+  std::vector<std::uint64_t> slots;            ///< run
+  std::uint64_t timed = 1;                     ///< run
+  std::uint64_t nan_is_free = 0;               ///< check
+  std::vector<CompareRequest> outputs;         ///< check
+};
+struct StepAnswer {
+  bool intact = true;  ///< stage: the data set is what was uploaded
+  RunTimes times;      ///< run
+  CheckAnswer check;   ///< check
+};
+
 /// Errors: Errc::unavailable is out of memory and Errc::invalid_input a refusal, both with the session as before; any
 /// other code is a CUDA error after which the context is lost.
 class Session {
@@ -119,11 +138,9 @@ class Session {
               std::vector<LaunchNumbers> launches);
   void unload(std::uint64_t handle);
 
-  Result<bool> stage(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs,
-                     std::uint16_t poison);  ///< false: spoiled
-  Result<RunTimes> run(std::uint64_t handle, const std::vector<std::uint64_t>& slots);
-  Result<CheckAnswer> check(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs, bool nan_is_free,
-                            const std::vector<CompareRequest>& outputs);
+  /// Queues the steps one behind the other and waits at the end; a timed run waits for what is before it, and for
+  /// itself. Runs are of the kernel `handle`.
+  Result<std::vector<StepAnswer>> follow(std::uint64_t handle, const std::vector<StepRequest>& steps);
   Status read(std::uint64_t slot, std::uint64_t buffer, std::uint64_t offset, std::uint64_t staging_offset,
               std::uint64_t bytes);
   Status write(std::uint64_t slot, std::uint64_t buffer, std::uint64_t offset, std::uint64_t staging_offset,
@@ -150,15 +167,44 @@ class Session {
   Status scrub(const LoadedKernel& kernel);
   Status scrub_local(std::uint64_t bytes);
   Status settle_cache();
-  /// Queues a look at the judge's idle memory: a kernel that wrote there could read it in its next call.
-  Status enqueue_idle_sum();
+  /// Queues a look at the judge's idle memory: a kernel that wrote there could read it in its next call. Gives the
+  /// number of the job.
+  Result<std::uint64_t> enqueue_idle_sum();
   /// Whether that found it as it was, once the stream has come to an end.
-  bool idle_is_intact();
+  bool idle_is_intact(std::uint64_t job);
+  Status know_idle();
+
+  // session_steps.cpp
+  /// A step that is on its way.
+  struct Queued {
+    std::size_t step = 0;
+    std::uint64_t jobs_at = 0;
+    std::size_t area = 0;                  // of the first output
+    std::vector<unsigned> blocks;          // per output
+    std::pair<CUevent, CUevent> events{};  // around an untimed run
+  };
+  struct List {
+    std::uint64_t handle = 0;
+    const std::vector<StepRequest>& steps;
+    std::vector<StepAnswer> answers;
+    std::vector<Queued> queued;
+    std::size_t runs = 0;  // untimed ones
+  };
+  Status enqueue_stage(List& list, std::size_t step);
+  Status enqueue_check(List& list, std::size_t step);
+  Status enqueue_run(List& list, std::size_t step);
+  Result<RunTimes> run_timed(const LoadedKernel& kernel, const std::vector<std::vector<CUdeviceptr>>& buffers);
+  /// Waits for what is queued and reads what came of it.
+  Status finish(List& list);
+  /// The same where the lists of jobs or partial results would not fit beside those that are queued.
+  Status make_room(List& list, std::size_t jobs, std::size_t areas);
+  CheckAnswer read_check(const StepRequest& step, const Queued& queued) const;
+  Result<std::pair<CUevent, CUevent>> run_events(std::size_t number);
 
   Status launch_own(CUfunction function, unsigned blocks, unsigned threads, std::initializer_list<void*> arguments,
                     unsigned shared_bytes = 0);
-  /// The list lies from job `at` on, so that a second one can be queued behind the first.
-  Status enqueue_jobs(const std::vector<Job>& jobs, std::uint64_t at = 0);
+  /// Queues the jobs behind those that are; gives the number of the first.
+  Result<std::uint64_t> enqueue_jobs(const std::vector<Job>& jobs);
   Result<std::vector<std::uint64_t>> run_jobs(const std::vector<Job>& jobs);
   void red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone) const;
   Result<unsigned> enqueue_compare(std::size_t area, const CompareRequest& request, std::uint64_t slot,
@@ -185,6 +231,10 @@ class Session {
   std::uint64_t staging_bytes_ = 0;
   std::uint64_t red_key_ = 0, sum_key_ = 0;
   std::uint64_t scrubs_ = 0;
+  std::uint64_t next_job_ = 0;  // places in the work memory that queued steps do not use
+  std::size_t next_area_ = 0;
+  std::vector<std::pair<CUevent, CUevent>> run_events_;
+  SystemClock clock_;
   std::uint64_t inputs_ = 0;  // of the buffers of a slot, as last staged
   std::vector<std::vector<Zone>> slots_;
   std::map<std::uint64_t, std::vector<ResidentArray>> data_;

@@ -11,28 +11,6 @@
 #include "device/cuda/session_layout.hpp"
 
 namespace kerf::cuda {
-namespace {
-
-void merge(ComparePartial& into, const ComparePartial& part) {
-  into.compared += part.compared;
-  into.wrong += part.wrong;
-  into.squares += part.squares;
-  into.sum_squares += part.sum_squares;
-  into.expected_sum += part.expected_sum;
-  into.bound_sum += part.bound_sum;
-  into.largest = std::max(into.largest, part.largest);
-  into.worst_run = std::max(into.worst_run, part.worst_run);
-  if (part.worst_ratio > into.worst_ratio || (part.worst_ratio == into.worst_ratio && part.worst < into.worst)) {
-    into.worst_ratio = part.worst_ratio;
-    into.worst = part.worst;
-    into.worst_actual = part.worst_actual;
-    into.worst_expected = part.worst_expected;
-    into.worst_bound = part.worst_bound;
-  }
-}
-
-}  // namespace
-
 Status Session::launch_own(CUfunction function, unsigned blocks, unsigned threads,
                            std::initializer_list<void*> arguments, unsigned shared_bytes) {
   std::array<void*, 24> list{};
@@ -49,8 +27,10 @@ void Session::red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone)
   jobs.push_back({kind, end, 0, zone.base + zone.total() - end, 0});
 }
 
-Status Session::enqueue_jobs(const std::vector<Job>& jobs, std::uint64_t at) {
+Result<std::uint64_t> Session::enqueue_jobs(const std::vector<Job>& jobs) {
+  const std::uint64_t at = next_job_;
   if (at + jobs.size() > kMostJobs) return fail(Errc::invalid_input, "too many buffers");
+  next_job_ += jobs.size();
   const std::uint64_t list_at = kJobsAt + at * sizeof(Job), results_at = kResultsAt + at * sizeof(std::uint64_t);
   std::memcpy(pinned_ + list_at, jobs.data(), jobs.size() * sizeof(Job));
   KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, work_ + list_at, pinned_ + list_at, jobs.size() * sizeof(Job), stream_);
@@ -60,56 +40,22 @@ Status Session::enqueue_jobs(const std::vector<Job>& jobs, std::uint64_t at) {
   const auto wanted = (largest / 16 + kThreads - 1) / kThreads;
   CUdeviceptr list = work_ + list_at, results = work_ + results_at;
   std::uint64_t count = jobs.size();
-  // Red zones are worked on byte by byte, so there is always enough for a few blocks.
-  const auto blocks = std::min<std::uint64_t>(std::max<std::uint64_t>(wanted, 64), most_blocks_);
+  // Red zones are worked on word by word, so there is always enough for several blocks on every multiprocessor.
+  const auto least = 4 * static_cast<std::uint64_t>(multiprocessors_);
+  const auto blocks = std::min<std::uint64_t>(std::max(wanted, least), most_blocks_);
   KERF_TRY_VOID(
       launch_own(jobs_, static_cast<unsigned>(blocks), kThreads, {&list, &count, &results, &red_key_, &sum_key_}));
   KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + results_at, results, jobs.size() * sizeof(std::uint64_t), stream_);
-  return {};
+  return at;
 }
 
 Result<std::vector<std::uint64_t>> Session::run_jobs(const std::vector<Job>& jobs) {
-  KERF_TRY_VOID(enqueue_jobs(jobs));
+  next_job_ = 0;
+  KERF_TRY(const std::uint64_t at, enqueue_jobs(jobs));
   KERF_CUDA(driver_, cuStreamSynchronize, stream_);
-  const auto* results = reinterpret_cast<const std::uint64_t*>(pinned_ + kResultsAt);
+  next_job_ = 0;
+  const auto* results = reinterpret_cast<const std::uint64_t*>(pinned_ + kResultsAt) + at;
   return std::vector<std::uint64_t>(results, results + jobs.size());
-}
-
-Result<bool> Session::stage(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs, std::uint16_t poison) {
-  KERF_TRY(const auto* arrays, resident(id));
-  if (slot >= slots_.size() || inputs > slots_[slot].size() || inputs > arrays->size()) {
-    return fail(Errc::invalid_input, "no such slot, or a data set for another problem");
-  }
-  inputs_ = inputs;
-  std::vector<Job> jobs;
-  for (std::uint64_t i = 0; i < inputs; ++i) {  // first, so that results[i] is the sum of array i
-    const auto& zone = slots_[slot][i];
-    const auto& array = (*arrays)[i];
-    if (zone.bytes != array.bytes) return fail(Errc::invalid_input, "a data set for another problem");
-    jobs.push_back({Job::copy, zone.data(), array.data, array.bytes, array.salt});
-  }
-  // Expected values and bounds too: what is found spoiled at the check was spoiled by the kernels run in between.
-  for (std::size_t i = inputs; i < arrays->size(); ++i) {
-    const auto& array = (*arrays)[i];
-    jobs.push_back({Job::sum, array.data, 0, array.bytes, array.salt});
-  }
-  const auto poison_zone = [&](const Zone& zone) { jobs.push_back({Job::fill, zone.data(), 0, zone.bytes, poison}); };
-  for (std::uint64_t i = 0; i < slots_[slot].size(); ++i) {
-    const auto& zone = slots_[slot][i];
-    if (i >= inputs) poison_zone(zone);
-    red_jobs(jobs, Job::red_fill, zone);
-  }
-  for (const auto& [handle, kernel] : kernels_) {
-    for (const auto& zone : kernel.scratch) {
-      poison_zone(zone);
-      red_jobs(jobs, Job::red_fill, zone);
-    }
-  }
-  KERF_TRY(const auto sums, run_jobs(jobs));
-  for (std::size_t i = 0; i < arrays->size(); ++i) {
-    if (sums[i] != (*arrays)[i].sum) return false;
-  }
-  return true;
 }
 
 Result<unsigned> Session::enqueue_compare(std::size_t area, const CompareRequest& request, std::uint64_t slot,
@@ -142,59 +88,6 @@ Result<unsigned> Session::enqueue_compare(std::size_t area, const CompareRequest
   KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, pinned_ + kPartialsAt + area * kPartialArea, partials,
             blocks * sizeof(ComparePartial), stream_);
   return blocks;
-}
-
-Result<CheckAnswer> Session::check(std::uint64_t slot, std::uint64_t id, std::uint64_t inputs, bool nan_is_free,
-                                   const std::vector<CompareRequest>& outputs) {
-  KERF_TRY(const auto* arrays, resident(id));
-  if (slot >= slots_.size() || inputs > arrays->size() || inputs > slots_[slot].size()) {
-    return fail(Errc::invalid_input, "no such slot, or a data set for another problem");
-  }
-  if (outputs.size() > kMostOutputs) return fail(Errc::invalid_input, "too many outputs");
-  const auto& zones = slots_[slot];
-  std::vector<Job> jobs;
-  for (std::uint64_t i = 0; i < inputs; ++i) {
-    jobs.push_back({Job::same, zones[i].data(), (*arrays)[i].data, zones[i].bytes, 0});
-  }
-  for (const auto& zone : zones) red_jobs(jobs, Job::red_check, zone);
-  for (const auto& [handle, kernel] : kernels_) {
-    for (const auto& zone : kernel.scratch) red_jobs(jobs, Job::red_check, zone);
-  }
-  KERF_TRY_VOID(enqueue_jobs(jobs));
-  std::vector<unsigned> blocks;
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    KERF_TRY(const unsigned count, enqueue_compare(o, outputs[o], slot, id, inputs, o, nan_is_free));
-    blocks.push_back(count);
-  }
-  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
-
-  CheckAnswer answer;
-  const auto* results = reinterpret_cast<const std::uint64_t*>(pinned_ + kResultsAt);
-  for (std::uint64_t i = 0; i < inputs; ++i) {
-    if (*results++ != 0) answer.changed_inputs.push_back(i);
-  }
-  const auto zone_broken = [&] {
-    const bool broken = results[0] != 0 || results[1] != 0;
-    results += 2;
-    return broken;
-  };
-  for (std::uint64_t i = 0; i < zones.size(); ++i) {
-    if (zone_broken()) answer.broken_buffers.push_back(i);
-  }
-  for (const auto& [handle, kernel] : kernels_) {
-    for (std::size_t i = 0; i < kernel.scratch.size(); ++i) {
-      if (zone_broken()) answer.broken_scratch.emplace_back(handle, i);
-    }
-  }
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const auto* partials = reinterpret_cast<const ComparePartial*>(pinned_ + kPartialsAt + o * kPartialArea);
-    ComparePartial whole;
-    for (unsigned b = 0; b < blocks[o]; ++b) merge(whole, partials[b]);
-    answer.outputs.push_back(whole);
-    auto& octaves = answer.octaves.emplace_back();
-    std::memcpy(octaves.data(), pinned_ + kOctavesAt + o * kOctaveArea, kOctaveArea);
-  }
-  return answer;
 }
 
 }  // namespace kerf::cuda

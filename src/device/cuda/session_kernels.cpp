@@ -15,7 +15,6 @@ constexpr std::uint64_t kWidestGrid = 0x7fffffff;  // x; y and z have 16 bits
 constexpr std::uint64_t kOtherGrid = 65535;
 constexpr int kFreeShared = 48 << 10;  // dynamic shared memory that needs no asking
 constexpr std::size_t kMostArguments = 512;
-constexpr std::uint64_t kIdleJob = 64;  // behind the list that settles the cache, which may still be on its way
 
 std::uint64_t threads_of(const LaunchNumbers& launch) { return launch.block[0] * launch.block[1] * launch.block[2]; }
 
@@ -227,45 +226,40 @@ Status Session::settle_cache() {
   const double modified = std::min(written, static_cast<double>(cache) * written / std::max(read + written, 1.0));
   // What a kernel may have written there is gone: the last third here, the others by idle_is_intact().
   KERF_CUDA(driver_, cuMemsetD8Async, idle_ + 2 * cache, 0xA5, cache, stream_);
-  return enqueue_jobs(
-      {{Job::sum, idle_, 0, 2 * cache, 0}, {Job::fill, idle_ + 2 * cache, 0, static_cast<std::uint64_t>(modified), 0}});
+  return enqueue_jobs({{Job::sum, idle_, 0, 2 * cache, 0},
+                       {Job::fill, idle_ + 2 * cache, 0, static_cast<std::uint64_t>(modified), 0}})
+      .map([](auto) {});
 }
 
-Status Session::enqueue_idle_sum() {
-  if (idle_ == 0) return {};
-  return enqueue_jobs({{Job::sum, idle_, 0, 2 * static_cast<std::uint64_t>(l2_bytes_), 0}}, kIdleJob);
+Result<std::uint64_t> Session::enqueue_idle_sum() {
+  return enqueue_jobs({{Job::sum, idle_, 0, 2 * static_cast<std::uint64_t>(l2_bytes_), 0}});
 }
 
-bool Session::idle_is_intact() {
-  if (idle_ == 0) return true;
-  const std::uint64_t sum = reinterpret_cast<const std::uint64_t*>(pinned_ + kResultsAt)[kIdleJob];
+bool Session::idle_is_intact(std::uint64_t job) {
+  const std::uint64_t sum = reinterpret_cast<const std::uint64_t*>(pinned_ + kResultsAt)[job];
   if (!idle_known_) idle_sum_ = sum;
   idle_known_ = true;
   return sum == idle_sum_;
 }
 
-Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint64_t>& slots) {
-  const auto it = kernels_.find(handle);
-  if (it == kernels_.end()) return fail(Errc::invalid_input, "no such kernel");
-  for (const auto slot : slots) {
-    if (slot >= slots_.size()) return fail(Errc::invalid_input, "no such slot");
-  }
-  auto& kernel = it->second;
-  std::vector<std::vector<CUdeviceptr>> buffers;  // made before the clock runs
-  for (const auto slot : slots) {
-    auto& list = buffers.emplace_back();
-    for (const auto& zone : slots_[slot]) list.push_back(zone.data());
-  }
+Status Session::know_idle() {
+  idle_known_ = idle_ == 0;
+  if (idle_known_) return {};
+  KERF_TRY(const std::uint64_t job, enqueue_idle_sum());
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
+  (void)idle_is_intact(job);
+  return {};
+}
+
+Result<RunTimes> Session::run_timed(const LoadedKernel& kernel, const std::vector<std::vector<CUdeviceptr>>& buffers) {
+  // Lines that an earlier kernel asked the cache to keep must not be there, and nothing else may be under way.
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
   if (driver_.cuCtxResetPersistingL2Cache) (void)driver_.cuCtxResetPersistingL2Cache();
-  if (!idle_known_) {
-    KERF_TRY_VOID(enqueue_idle_sum());
-    KERF_CUDA(driver_, cuStreamSynchronize, stream_);
-    (void)idle_is_intact();
-  }
   // Long enough to queue the batch behind it (a launch takes the host 2 to 3 microseconds).
   constexpr std::uint64_t kPerLaunch = 3000, kBase = 10000, kMost = 3'000'000;
   std::uint64_t nanoseconds =
-      std::min<std::uint64_t>(kMost, kBase + kPerLaunch * slots.size() * kernel.launches.size());
+      std::min<std::uint64_t>(kMost, kBase + kPerLaunch * buffers.size() * kernel.launches.size());
+  const Nanoseconds start = clock_.now();
   KERF_CUDA(driver_, cuEventRecord, before_delay_, stream_);
   KERF_TRY_VOID(scrub(kernel));
   KERF_TRY_VOID(settle_cache());
@@ -274,19 +268,19 @@ Result<RunTimes> Session::run(std::uint64_t handle, const std::vector<std::uint6
   KERF_CUDA(driver_, cuEventRecord, begin_, stream_);
   for (const auto& list : buffers) KERF_TRY_VOID(enqueue(kernel, list));
   KERF_CUDA(driver_, cuEventRecord, end_, stream_);
-  KERF_TRY_VOID(enqueue_idle_sum());
-  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
-  const bool intact = idle_is_intact();  // before another result takes its place
-  if (!kernel.probed) {
-    KERF_CUDA(driver_, cuCtxSynchronize);
-    KERF_TRY_VOID(probe());
-    kernel.probed = true;
+  std::uint64_t job = 0;
+  if (idle_ != 0) {
+    KERF_TRY(job, enqueue_idle_sum());
   }
+  KERF_CUDA(driver_, cuStreamSynchronize, stream_);
+  const Nanoseconds wall = clock_.now() - start;
   float batch = 0, delay = 0;
   KERF_CUDA(driver_, cuEventElapsedTime, &batch, begin_, end_);
   KERF_CUDA(driver_, cuEventElapsedTime, &delay, before_delay_, begin_);
-  if (!intact) return fail(Errc::tool_failed, "the kernel wrote into memory that is not its own");
-  return RunTimes{1000.0 * static_cast<double>(batch), 1000.0 * static_cast<double>(delay)};
+  if (idle_ != 0 && !idle_is_intact(job))
+    return fail(Errc::tool_failed, "the kernel wrote into memory that is not its own");
+  return RunTimes{1000.0 * static_cast<double>(batch), static_cast<double>(wall.count()) / 1000.0,
+                  1000.0 * static_cast<double>(delay)};
 }
 
 }  // namespace kerf::cuda

@@ -72,7 +72,28 @@ class SessionTest : public testing::Test {
     write<std::uint32_t>(2, 0x3e800000, 22);          // 0.25f
     ok(session_->data_seal(kId, 1));
   }
-  Result<CheckAnswer> check() { return session_->check(0, kId, 1, false, {{1, 0, kCount, 0, 11, 22, kSecond, 4}}); }
+  Result<StepAnswer> step(StepRequest request, std::uint64_t handle = 0) {
+    KERF_TRY(auto answers, session_->follow(handle, {std::move(request)}));
+    return answers.front();
+  }
+  static StepRequest staging(std::uint64_t slot, std::uint64_t poison) {
+    return {StepRequest::stage, slot, kId, 1, poison, {}, 0, 0, {}};
+  }
+  static StepRequest running(std::vector<std::uint64_t> slots, bool timed) {
+    return {StepRequest::run, 0, 0, 0, 0, std::move(slots), timed ? 1u : 0u, 0, {}};
+  }
+  static StepRequest checking() {
+    return {StepRequest::check, 0, kId, 1, 0, {}, 0, 0, {{1, 0, kCount, 0, 11, 22, kSecond, 4}}};
+  }
+  Result<bool> stage(std::uint64_t slot, std::uint64_t poison) {
+    return step(staging(slot, poison)).map([](const StepAnswer& answer) { return answer.intact; });
+  }
+  Result<RunTimes> run(std::uint64_t handle, std::vector<std::uint64_t> slots, bool timed = true) {
+    return step(running(std::move(slots), timed), handle).map([](const StepAnswer& answer) { return answer.times; });
+  }
+  Result<CheckAnswer> check() {
+    return step(checking()).map([](const StepAnswer& answer) { return answer.check; });
+  }
 
   /// Runs a kernel that does nothing on the first slot.
   void run_idle_kernel() {
@@ -83,7 +104,7 @@ class SessionTest : public testing::Test {
     ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
     ok(session_->load(1, std::get<Artifact>(*made).bytes, {},
                       {LaunchNumbers{"idle", {1, 1, 1}, {1, 1, 1}, 0, {0, 1}}}));
-    const auto times = session_->run(1, {0});
+    const auto times = run(1, {0});
     ASSERT_TRUE(times) << times.error().message;
   }
 
@@ -97,7 +118,7 @@ class SessionTest : public testing::Test {
 };
 
 TEST_F(SessionTest, PoisonedOutputsAreAllWrong) {
-  const auto staged = session_->stage(0, kId, 1, 0x7fff);
+  const auto staged = stage(0, 0x7fff);
   ASSERT_TRUE(staged) << staged.error().message;
   EXPECT_TRUE(*staged);
   const auto answer = check();
@@ -110,18 +131,18 @@ TEST_F(SessionTest, PoisonedOutputsAreAllWrong) {
 
 TEST_F(SessionTest, SpoiledInputsAndBoundsAreNoticedWhenTheyAreStagedAndAnUploadHealsThem) {
   ASSERT_GE(spoil_(kCount * 4), 1);  // the master and the bounds have the same size
-  EXPECT_FALSE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_FALSE(*stage(0, 0xffff));
   upload();
-  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_TRUE(*stage(0, 0xffff));
 }
 
 TEST_F(SessionTest, SpoiledExpectedValuesAreNoticedWhenTheyAreStaged) {
   ASSERT_GE(spoil_(kCount * 8), 1);
-  EXPECT_FALSE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_FALSE(*stage(0, 0xffff));
 }
 
 TEST_F(SessionTest, SpoiledDataChangesTheSumsOfTheComparison) {
-  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_TRUE(*stage(0, 0xffff));
   const auto before = check();
   ASSERT_TRUE(before);
   ASSERT_GE(spoil_(kCount * 8), 1);
@@ -135,7 +156,7 @@ TEST_F(SessionTest, SpoiledDataChangesTheSumsOfTheComparison) {
 constexpr std::size_t kL2 = 1 << 20;  // of the fake device
 
 TEST_F(SessionTest, BeforeARunAsMuchOfTheCacheIsModifiedAsSmallOutputsAre) {
-  ASSERT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  ASSERT_TRUE(*stage(0, 0xffff));
   EXPECT_EQ(zeros_(3 * kL2), 0u);
   run_idle_kernel();
   EXPECT_EQ(zeros_(3 * kL2), kCount * 4);
@@ -145,7 +166,7 @@ TEST_F(SessionTest, BeforeARunTheModifiedPartOfTheCacheIsTheShareOfLargeOutputs)
   ok(session_->layout(99, 98, 1, {kL2, 7 * kL2}));
   ok(session_->data_make(kId, {kL2}));
   ok(session_->data_seal(kId, 1));
-  ASSERT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  ASSERT_TRUE(*stage(0, 0xffff));
   run_idle_kernel();
   EXPECT_EQ(zeros_(3 * kL2), kL2 / 8 * 7);
 }
@@ -155,8 +176,8 @@ TEST_F(SessionTest, RequestsOutsideTheBuffersAreRefused) {
   EXPECT_EQ(session_->read(1, 0, 0, 0, 1).error().code, Errc::invalid_input);
   EXPECT_EQ(session_->data_write(kId, 0, 1, 0, kCount * 4).error().code, Errc::invalid_input);
   EXPECT_EQ(session_->data_write(8, 0, 0, 0, 4).error().code, Errc::invalid_input);
-  EXPECT_EQ(session_->stage(1, kId, 1, 0).error().code, Errc::invalid_input);
-  EXPECT_EQ(session_->run(5, {0}).error().code, Errc::invalid_input);
+  EXPECT_EQ(stage(1, 0).error().code, Errc::invalid_input);
+  EXPECT_EQ(run(5, {0}).error().code, Errc::invalid_input);
 }
 
 TEST_F(SessionTest, MissingMemoryIsToldAndLeavesTheSessionUsable) {
@@ -164,7 +185,7 @@ TEST_F(SessionTest, MissingMemoryIsToldAndLeavesTheSessionUsable) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Errc::unavailable);
   EXPECT_NE(status.error().message.find("GiB"), std::string::npos);
-  EXPECT_TRUE(*session_->stage(0, kId, 1, 0xffff));
+  EXPECT_TRUE(*stage(0, 0xffff));
 }
 
 TEST_F(SessionTest, LocalMemoryIsScrubbedBeforeAKernelThatUsesSome) {
@@ -194,7 +215,7 @@ TEST_F(SessionTest, MoreLocalMemoryThanCanBeScrubbedIsRefused) {
 TEST_F(SessionTest, AKernelThatWritesIntoTheJudgesIdleMemoryIsFoundOut) {
   run_idle_kernel();
   ASSERT_EQ(spoil_(3 << 20), 1);  // as a kernel would that keeps something there: three times the fake's L2 cache
-  const auto times = session_->run(1, {0});
+  const auto times = run(1, {0});
   ASSERT_FALSE(times);
   EXPECT_NE(times.error().message.find("not its own"), std::string::npos);
 }

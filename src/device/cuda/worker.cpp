@@ -78,9 +78,7 @@ class Server {
       case Command::data_oracle: return oracle(in);
       case Command::load: return load(in);
       case Command::unload: session_.unload(in.get<std::uint64_t>()); return success();
-      case Command::stage: return stage(in);
-      case Command::run: return run(in);
-      case Command::check: return check(in);
+      case Command::follow: return follow(in);
       case Command::read:
       case Command::write: return transfer(command, in);
       case Command::reset: session_.reset(); return success();
@@ -165,48 +163,62 @@ class Server {
     return in.ok() ? plain(session_.load(handle, cubin, scratch, std::move(launches))) : malformed();
   }
 
-  std::string stage(Reader& in) {
-    const auto slot = in.get<std::uint64_t>(), id = in.get<std::uint64_t>(), inputs = in.get<std::uint64_t>();
-    const auto poison = in.get<std::uint64_t>();
-    if (!in.ok()) return malformed();
-    const auto intact = session_.stage(slot, id, inputs, static_cast<std::uint16_t>(poison));
-    if (!intact) return failure(intact.error());
-    return *intact ? success() : Writer().put(Answer::spoiled).text("").bytes();
-  }
-
-  std::string run(Reader& in) {
-    const auto handle = in.get<std::uint64_t>();
-    const auto slots = read_numbers(in);
-    if (!in.ok()) return malformed();
-    const auto times = session_.run(handle, slots);
-    if (!times) return failure(times.error());
-    return Writer().put(Answer::ok).put(times->device_us).put(times->delay_us).bytes();
-  }
-
-  std::string check(Reader& in) {
-    const auto slot = in.get<std::uint64_t>(), id = in.get<std::uint64_t>(), inputs = in.get<std::uint64_t>();
-    const bool nan_is_free = in.get<std::uint64_t>() != 0;
-    std::vector<CompareRequest> outputs(in.count());
-    for (auto& output : outputs) {
+  static StepRequest read_step(Reader& in) {
+    StepRequest step;
+    step.kind = in.get<std::uint64_t>();
+    if (step.kind == StepRequest::run) {
+      step.timed = in.get<std::uint64_t>();
+      step.slots = read_numbers(in);
+      return step;
+    }
+    for (auto* field : {&step.slot, &step.id, &step.inputs}) *field = in.get<std::uint64_t>();
+    if (step.kind == StepRequest::stage) {
+      step.poison = in.get<std::uint64_t>();
+      return step;
+    }
+    step.nan_is_free = in.get<std::uint64_t>();
+    step.outputs.resize(in.count());
+    for (auto& output : step.outputs) {
       for (auto* field : {&output.buffer, &output.dtype, &output.count, &output.wide_bound, &output.expected_key,
                           &output.bound_key, &output.second_key}) {
         *field = in.get<std::uint64_t>();
       }
       for (auto* field : {&output.most, &output.unit, &output.relative, &output.absolute}) *field = in.get<double>();
     }
-    if (!in.ok()) return malformed();
-    const auto result = session_.check(slot, id, inputs, nan_is_free, outputs);
-    if (!result) return failure(result.error());
-    Writer out;
-    out.put(Answer::ok).put<std::uint64_t>(result->outputs.size());
-    for (std::size_t o = 0; o < result->outputs.size(); ++o) {
-      write(out, result->outputs[o]);
-      for (const auto number : result->octaves[o]) out.put(number);
+    return step;
+  }
+
+  static void write_check(Writer& out, const CheckAnswer& check) {
+    out.put<std::uint64_t>(check.outputs.size());
+    for (std::size_t o = 0; o < check.outputs.size(); ++o) {
+      write(out, check.outputs[o]);
+      for (const auto number : check.octaves[o]) out.put(number);
     }
-    write_numbers(out, result->changed_inputs);
-    write_numbers(out, result->broken_buffers);
-    out.put<std::uint64_t>(result->broken_scratch.size());
-    for (const auto& [handle, index] : result->broken_scratch) out.put(handle).put<std::uint64_t>(index);
+    write_numbers(out, check.changed_inputs);
+    write_numbers(out, check.broken_buffers);
+    out.put<std::uint64_t>(check.broken_scratch.size());
+    for (const auto& [handle, index] : check.broken_scratch) out.put(handle).put<std::uint64_t>(index);
+  }
+
+  std::string follow(Reader& in) {
+    const auto handle = in.get<std::uint64_t>();
+    std::vector<StepRequest> steps(in.count());
+    for (auto& step : steps) step = read_step(in);
+    if (!in.ok()) return malformed();
+    const auto answers = session_.follow(handle, steps);
+    if (!answers) return failure(answers.error());
+    Writer out;
+    out.put(Answer::ok);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const StepAnswer& answer = (*answers)[i];
+      switch (steps[i].kind) {
+        case StepRequest::stage: out.put<std::uint64_t>(answer.intact); break;
+        case StepRequest::run:
+          out.put(answer.times.device_us).put(answer.times.host_us).put(answer.times.delay_us);
+          break;
+        default: write_check(out, answer.check);
+      }
+    }
     return out.bytes();
   }
 
