@@ -58,6 +58,7 @@ Judged judge_float(double actual, double expected, double bound, const Rule& rul
     if (nan_is_free) return {false, 0, -1};
     return {true, std::isnan(actual) ? 0 : kInfinity, -1};
   }
+  if (std::isinf(expected) && bound >= kEitherInfinity) return {true, std::isfinite(actual) ? kInfinity : 0, -1};
   if (std::isnan(actual)) return {true, kInfinity, -1};
   const double allowed = tolerance(std::isnan(bound) ? 0 : bound, rule.allowance.most);
   if (std::fabs(expected) > largest) {  // overflows the storage type; its largest value may still be within tolerance

@@ -15,6 +15,10 @@ namespace kerf::oracle {
 /// tiny. NaN and infinities agree and integers are equal in any case.
 inline constexpr double kBoundFactor = 4;
 
+/// An element whose expected value is infinite and whose bound is at least this may be either infinity or NaN
+/// (ir::kNotFinite); with a smaller bound it is that infinity.
+inline constexpr double kEitherInfinity = 0x1.0p64;
+
 /// Large errors are counted by size, in powers of two.
 inline constexpr int kOctaves = 24;
 

@@ -55,6 +55,17 @@ TEST(Compare, WantsInfinityOfTheRightSign) {
   EXPECT_EQ(Case({3e38F}, {kInf}, 0).stats().wrong, 1);
 }
 
+TEST(Compare, WantsNoNumberWhereAnInfinityMayBeOfEitherSignOrNan) {
+  constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
+  for (const float right : {kFloatInfinity, -kFloatInfinity, static_cast<float>(kNan)}) {
+    const CompareStats stats = Case({right}, {kInf}, 0x1.0p127).stats();
+    EXPECT_EQ(stats.wrong, 0) << right;
+    EXPECT_EQ(stats.compared, 1) << right;
+  }
+  EXPECT_EQ(Case({3e38F}, {kInf}, 0x1.0p127).stats().wrong, 1);
+  EXPECT_EQ(Case({static_cast<float>(kNan)}, {kInf}, 1e10).stats().wrong, 1);
+}
+
 TEST(Compare, TakesOverflowOfTheStorageTypeAsInfinity) {
   EXPECT_EQ(Case({std::numeric_limits<float>::infinity()}, {1e40}, 1e30).stats().wrong, 0);
   EXPECT_EQ(Case({0.0F}, {1e40}, 1e30).stats().wrong, 1);

@@ -185,6 +185,7 @@ __device__ __forceinline__ Judged judge_float(double actual, double expected, do
     if (nan_is_free) return {false, 0, -1};
     return {true, is_nan(actual) ? 0 : inf, -1};
   }
+  if (fabs(expected) == inf && bound >= EITHER_INFINITY) return {true, fabs(actual) < inf ? inf : 0, -1};
   if (is_nan(actual)) return {true, inf, -1};
   const double allowed = weigh.most * (is_nan(bound) ? 0 : bound) + TINY;
   if (fabs(expected) > largest) {
@@ -403,8 +404,10 @@ extern "C" __global__ void kerf_probe(u64 value, u64* result) { *result = mix(va
 static_assert(oracle::kRun == 32, "the threads of a warp hold a run of elements");
 
 std::string judge_source() {
-  return fmt::format("#define BOUND_FACTOR {}\n#define TINY {:a}\n#define OCTAVES {}\n#define RUN {}u\n",
-                     oracle::kBoundFactor, oracle::tolerance(0), oracle::kOctaves, oracle::kRun) +
+  return fmt::format(
+             "#define BOUND_FACTOR {}\n#define TINY {:a}\n#define OCTAVES {}\n#define RUN {}u\n"
+             "#define EITHER_INFINITY {:a}\n",
+             oracle::kBoundFactor, oracle::tolerance(0), oracle::kOctaves, oracle::kRun, oracle::kEitherInfinity) +
          kSource + judge_oracle_source();
 }
 

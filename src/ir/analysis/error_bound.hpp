@@ -15,6 +15,10 @@ struct ErrorModel {
   double tiny = 0x1.0p-126;       ///< absolute floor of any rounding: results this small may be flushed
 };
 
+/// The bound of an infinity times a computed number other than 0: either infinity or NaN, as x (r w) - m (r w) has it
+/// where (x - m) r w has an infinity, but no number. Bounds that follow from it may be smaller.
+inline constexpr double kNotFinite = 0x1.0p127;
+
 /// Outputs of the result: y0, y0!bound, y1, y1!bound, ... (bounds in f64 with y's shape). First-order running error
 /// analysis, itself expressed as graph nodes so that the interpreter and the device oracle evaluate it unchanged:
 /// - inputs, constants, views, selections and integers are exact (bound 0);

@@ -70,12 +70,13 @@ class Arithmetic {
 
   NodeId is_zero(NodeId a) { return map(MapOp::equal, {a, number(0)}); }
 
-  /// What the error of `v` does to v * other: |other| bound. An infinity times a number whose sign is certain is exact;
-  /// where the sign is not certain, the product may be either infinity or NaN.
+  /// What the error of `v` does to v * other: |other| bound. An infinity times a number that is certainly not 0 is not
+  /// finite; times one that may be 0 nothing is known, as it may have been left out.
   NodeId passed_on(NodeId v, NodeId bound, NodeId other) {
     const NodeId size = abs(other), infinity = number(kInfinity);
-    const NodeId certain = either(is_zero(bound), less(scale(8, bound), abs(v)));
-    return choose(less(size, infinity), mul(bound, size), choose(certain, number(0), infinity));
+    const NodeId certain = less(scale(8, bound), abs(v));
+    return choose(less(size, infinity), mul(bound, size),
+                  choose(is_zero(bound), number(0), choose(certain, number(kNotFinite), infinity)));
   }
 
   /// bound / (size - bound), the relative error that a divisor brings; +inf when the divisor may be zero, 0 when it is
