@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <set>
+#include <string_view>
 
 #include "language/cpp/elf_facts.hpp"
 
@@ -21,6 +22,14 @@ bool is_forbidden(unsigned instruction) {
     case X86_INS_XGETBV:
     case X86_INS_WRFSBASE:
     case X86_INS_WRGSBASE:
+    case X86_INS_RDFSBASE:
+    case X86_INS_RDGSBASE:
+    case X86_INS_XSAVE:
+    case X86_INS_XSAVE64:
+    case X86_INS_XSAVEC:
+    case X86_INS_XSAVEC64:
+    case X86_INS_XSAVEOPT:
+    case X86_INS_XSAVEOPT64:
     case X86_INS_XBEGIN: return true;
     default: return false;
   }
@@ -33,18 +42,29 @@ bool is_rdpid(const std::uint8_t* bytes, std::size_t left) {
   return left >= at + 3 && bytes[at] == 0x0F && bytes[at + 1] == 0xC7 && (bytes[at + 2] & 0xF8) == 0xF8;
 }
 
+/// Opcodes 0F 00 to 0F 03: tables and words of the system, segment limits (one of which is the processor's number),
+/// clocks and waits that are younger than the disassembler (RDPRU, MWAITX), protection keys. No compiler uses them.
+bool is_system(const std::uint8_t* bytes, std::size_t left) {
+  constexpr std::string_view kPrefixes = "\x66\xF2\xF3\x2E\x36\x3E\x26\x64\x65\x67";
+  std::size_t at = 0;
+  while (at < left && kPrefixes.find(static_cast<char>(bytes[at])) != std::string_view::npos) ++at;
+  if (at < left && (bytes[at] & 0xF0) == 0x40) ++at;
+  return at + 1 < left && bytes[at] == 0x0F && bytes[at + 1] <= 0x03;
+}
+
 void scan(csh engine, std::string_view code, std::uint64_t address, std::set<std::string>& found) {
   cs_insn* instruction = cs_malloc(engine);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(code.data());
   std::size_t left = code.size();
+  bool in_step = true;  // false inside of an instruction that the disassembler does not know
   while (left > 0) {
     if (is_rdpid(bytes, left)) found.insert("instruction rdpid");
-    if (cs_disasm_iter(engine, &bytes, &left, &address, instruction)) {
-      if (is_forbidden(instruction->id))
-        found.insert(std::string("instruction ") + cs_insn_name(engine, instruction->id));
-      continue;
-    }
-    ++bytes, --left, ++address;
+    const bool system = in_step && is_system(bytes, left);
+    in_step = cs_disasm_iter(engine, &bytes, &left, &address, instruction);
+    if (system || (in_step && is_forbidden(instruction->id)))
+      found.insert(std::string("instruction ") +
+                   (in_step ? cs_insn_name(engine, instruction->id) : "of the system (0F 00 to 0F 03)"));
+    if (!in_step) ++bytes, --left, ++address;
   }
   cs_free(instruction, 1);
 }
