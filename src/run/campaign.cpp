@@ -139,6 +139,7 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
     if (auto stored = stored_request(entry.folder); stored && stored->task.task.id == task.task.id) {
       stored->config.search.evaluations = evaluations;
       stored->memory = campaign.memory;
+      stored->skills = campaign.skills;
       stored->remember_more = true;
       return stored;
     }
@@ -152,6 +153,7 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   request.config.search.seed = Rng(seed).fork("campaign " + task.task.name).bits();
   request.folder = entry.folder;
   request.memory = campaign.memory;
+  request.skills = campaign.skills;
   return request;
 }
 

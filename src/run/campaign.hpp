@@ -21,6 +21,7 @@ struct CampaignRequest {
   int rounds = 2;                 ///< in round i of n every task is taken to i/n of its evaluations
   std::filesystem::path folder;   ///< of the campaign: one run per task, and campaign.json; one that is there goes on
   MemoryStore* memory = nullptr;  ///< borrowed; null: every task is on its own
+  SkillStore* skills = nullptr;   ///< borrowed; null: no skills are used or written down
 };
 
 /// One task of a campaign, so far.

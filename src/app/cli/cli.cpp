@@ -33,6 +33,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf compare tasks/matmul.toml a.cl b.cl         time two kernels in turn
   kerf campaign tasks/*.toml                       search for all of them; each begins with what the others taught
   kerf memory stats                                what was learned so far
+  kerf skills list                                 advice that was shown to help, and candidates
   kerf runs                                        what was searched for here
   kerf show softmax-cpu                            what a run found (the beginning of its name is enough)
   kerf explain softmax-cpu best                    how its winner came about
@@ -119,6 +120,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("prompts")) return prompts(options.prompts, environment, console);
   if (app.got_subcommand("traces")) return traces(options.traces, environment, console);
   if (app.got_subcommand("memory")) return memory_command(options.memory, environment, console);
+  if (app.got_subcommand("skills")) return skills_command(options.skills, environment, console);
   if (app.got_subcommand("campaign")) return campaign(options.campaign, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);

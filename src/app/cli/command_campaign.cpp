@@ -113,6 +113,9 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
   if (!options.memory_rule.empty()) {
     KERF_TRY(request.config.memory_rule, memory::rule_from_name(options.memory_rule));
   }
+  if (!options.skills.empty()) {
+    KERF_TRY(request.config.skill_rule, skill_rule_from_name(options.skills));
+  }
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(Errc::invalid_input,
@@ -133,6 +136,8 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   KERF_TRY_VOID(check_output_folder(request.folder));
   KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
   request.memory = memory.get();
+  KERF_TRY(const auto skills, open_skills(options.memory, environment));
+  request.skills = skills.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

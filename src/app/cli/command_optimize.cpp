@@ -55,6 +55,9 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
   if (!options.memory_rule.empty()) {
     KERF_TRY(config.memory_rule, memory::rule_from_name(options.memory_rule));
   }
+  if (!options.skills.empty()) {
+    KERF_TRY(config.skill_rule, skill_rule_from_name(options.skills));
+  }
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(Errc::invalid_input,
@@ -175,6 +178,8 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
   KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
   request.memory = memory.get();
+  KERF_TRY(const auto skills, open_skills(options.memory, environment));
+  request.skills = skills.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

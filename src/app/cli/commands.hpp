@@ -45,6 +45,7 @@ struct OptimizeOptions {
   std::vector<std::string> from;      ///< kernel files that the search starts from
   std::string memory;                 ///< its file; "": the user's own; "off"
   std::string memory_rule;            ///< "": kerf, or that of the run
+  std::string skills;                 ///< "": verified, or that of the run
   std::vector<std::string> set;
   MindOptions minds{};
   bool json = false;

@@ -6,6 +6,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_commands.hpp"
 #include "app/cli/run_commands.hpp"
+#include "app/cli/skill_commands.hpp"
 
 namespace CLI {
 class App;
@@ -37,6 +38,7 @@ struct Options {
   TuneCommand tune;
   MemoryOptions memory;
   CampaignOptions campaign;
+  SkillsOptions skills;
 };
 
 /// `options` is written when the parser runs.
@@ -46,5 +48,6 @@ void define_commands(CLI::App& app, Options& options);
 void define_kernel_commands(CLI::App& app, Options& options);
 void define_run_commands(CLI::App& app, Options& options);
 void define_memory_commands(CLI::App& app, Options& options);
+void define_skill_commands(CLI::App& app, Options& options);
 
 }  // namespace kerf::cli

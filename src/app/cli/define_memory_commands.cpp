@@ -63,6 +63,7 @@ void define_memory_commands(CLI::App& app, Options& options) {
   add_value(tasks, "--memory", campaign.memory, "FILE", kMemoryHelp);
   add_value(tasks, "--memory-rule", campaign.memory_rule, "NAME",
             "How experience is chosen: kerf (default); published or similar, for comparison");
+  add_value(tasks, "--skills", campaign.skills, "NAME", kSkillsHelp);
   add_value(tasks, "--out", campaign.out, "FOLDER", "The campaign's folder (default: runs/campaign-<target>-<time>)");
   add_value(tasks, "--set", campaign.set, "NAME=VALUE", "A setting, for example search.patience=30; may be repeated")
       ->expected(1)

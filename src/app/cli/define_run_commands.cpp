@@ -66,6 +66,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   add_value(command, "--memory", options.memory, "FILE", kMemoryHelp);
   add_value(command, "--memory-rule", options.memory_rule, "NAME",
             "How experience is chosen: kerf (default); published or similar, for comparison");
+  add_value(command, "--skills", options.skills, "NAME", kSkillsHelp);
   add_value(command, "--out", options.out, "FOLDER", "The run's folder (default: runs/<task>-<target>-<time>)");
   add_value(command, "--resume", options.resume, "RUN",
             "Go on with a run: its folder, or the beginning of its name in runs/");
@@ -199,6 +200,7 @@ void define_commands(CLI::App& app, Options& options) {
   define_kernel_commands(app, options);
   define_run_commands(app, options);
   define_memory_commands(app, options);
+  define_skill_commands(app, options);
 }
 
 }  // namespace kerf::cli

@@ -27,6 +27,7 @@ struct CampaignOptions {
   std::string target, device;
   std::string memory;                 ///< the file; "": the user's own; "off"
   std::string memory_rule;            ///< "": kerf
+  std::string skills;                 ///< "": verified
   std::string out;                    ///< folder of the runs; "": runs/campaign-<time>
   std::optional<int> evaluations;     ///< per task
   int rounds = 2;                     ///< in which each task gets its share of them

@@ -19,4 +19,12 @@ Result<std::unique_ptr<MemoryStore>> open_memory(const std::string& option, cons
   return nullptr;
 }
 
+Result<std::unique_ptr<SkillStore>> open_skills(const std::string& option, const Environment& environment) {
+  const auto file = memory_file(option, environment);
+  if (file.empty()) return nullptr;
+  auto store = open_skill_store(file);
+  if (store || !option.empty()) return store;
+  return nullptr;  // opening the memory has warned already
+}
+
 }  // namespace kerf::cli
