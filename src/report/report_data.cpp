@@ -6,6 +6,7 @@
 
 #include "report/line_diff.hpp"
 #include "run/prompts.hpp"
+#include "run/skill_tally.hpp"
 #include "run/standing.hpp"
 
 namespace kerf::report {
@@ -187,6 +188,30 @@ void add_models(Json& json, const RunView& run) {
                                {"best_gain", number(std::exp(one.best_gain))}});
 }
 
+void add_skills(Json& json, const RunView& run) {
+  json["skills"] = Json::array();
+  for (const SkillTally& one : tally_skills(run)) {
+    Json row = {{"name", one.skill.name},
+                {"state", skill::state_name(one.skill.state)},
+                {"description", one.skill.description},
+                {"used", one.used},
+                {"passed", one.passed},
+                {"new_best", one.best},
+                {"compared", one.compared},
+                {"gain", number(std::exp(one.gain))},
+                {"trial", nullptr}};
+    if (const skill::Evidence* trial = last_trial(one.skill))
+      row["trial"] = {{"samples", trial->samples},
+                      {"effect", number(std::exp(trial->effect))},
+                      {"low", number(std::exp(trial->low))},
+                      {"high", number(std::exp(trial->high))},
+                      {"over_placebo", number(std::exp(trial->over_placebo))},
+                      {"placebo_low", number(std::exp(trial->placebo_low))},
+                      {"placebo_high", number(std::exp(trial->placebo_high))}};
+    json["skills"].push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs, std::size_t source_budget) {
@@ -218,6 +243,7 @@ std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs,
   json["operations"] = tally_json(tally_operations(run));
   json["directions"] = tally_json(tally_directions(run));
   add_models(json, run);
+  add_skills(json, run);
   json["costs"] = Json::array();
   for (const auto& cost : costs)
     json["costs"].push_back({{"shape", cost.shape}, {"bytes", number(cost.bytes)}, {"flops", number(cost.flops)}});

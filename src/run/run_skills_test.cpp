@@ -7,6 +7,7 @@
 
 #include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
+#include "run/skill_tally.hpp"
 #include "skill/fake_skill_store.hpp"
 #include "skill/skill_file.hpp"
 #include "store/fake_run_store.hpp"
@@ -194,6 +195,26 @@ TEST(RunSkills, WhatAModelWroteDownBecomesACandidate) {
   const auto lessons = learn_skills(store, run, row_task("softmax", "softmax(x, axis=-1)"), "cpu", nullptr, 7);
   ASSERT_TRUE(lessons) << lessons.error().message;
   EXPECT_EQ(lessons->added, std::vector<std::string>{"told"});
+}
+
+TEST(RunSkills, WhatCameOfEachIsCounted) {
+  RunView run;
+  const skill::Skill used = verified(seed_named("keep-the-row")), other = seed_named("register-tiles");
+  run.facts["skills"] = to_json(agents::SkillOffer{{other, used}});
+  run.steps = {measured_step(1, kSkillMind, 4, {"skill:" + used.id}),
+               measured_step(2, kSkillMind, 0, {"skill:" + used.id}), measured_step(3, "builtin", 2)};
+  const auto tallies = tally_skills(run);
+  ASSERT_EQ(tallies.size(), 2u);
+  EXPECT_EQ(tallies[0].skill.name, "keep-the-row");
+  EXPECT_EQ(tallies[0].used, 2u);
+  EXPECT_EQ(tallies[0].passed, 1u);
+  EXPECT_EQ(tallies[0].compared, 2u);
+  EXPECT_NEAR(tallies[0].gain, 0, 1e-9) << "twice as fast and none";
+  EXPECT_EQ(tallies[1].used, 0u);
+  ASSERT_NE(last_trial(tallies[0].skill), nullptr);
+  EXPECT_EQ(last_trial(tallies[1].skill), nullptr);
+  run.facts.clear();
+  EXPECT_TRUE(tally_skills(run).empty());
 }
 
 }  // namespace

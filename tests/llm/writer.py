@@ -22,7 +22,8 @@ plus what the prompt holds, kept between 0.02 and 0.98:
 
 "Faster" means one rung above the kernel that is shown (the first rung when none is), otherwise a rung at or below it. An answer
 that does not compile has a syntax error; one that is not right adds one to an output. Asked for a variant of the prompt's
-sections, it adds the good sentence with chance 0.3, the harmful one with 0.2, else one that does nothing. The draws depend on
+sections, it adds the good sentence with chance 0.3, the harmful one with 0.2, else one that does nothing. Asked which skills
+to show, it names the first; asked to write one down, it describes the helpful one. The draws depend on
 --seed and on how many questions came before, so that a run can be repeated."""
 import argparse
 import json
@@ -36,6 +37,8 @@ GOOD = "Give every core one contiguous stretch of the output."
 HARMFUL = "Rewrite everything with macros and pointer tricks."
 HELPFUL_SKILL = "blocked row traversal"
 INERT = ("Take a deep breath.", "Kernels are a craft.", "Remember that the reader is an expert.")
+SUMMARY = (f"NAME: blocked rows\nDESCRIPTION: Rows in blocks\nTAGS: row, softmax\nWHEN: there are many rows\nWHY: fewer misses\n"
+           f"HOW: Use {HELPFUL_SKILL}.\nEXAMPLE:\n```\nfor (;;) {{}}\n```\n")
 BASE = {"compiles": 0.55, "right": 0.60, "faster": 0.30}
 EFFECTS = {  # what is found in the prompt -> what it adds
     "compiler output": {"compiles": 0.35},
@@ -116,6 +119,10 @@ class Writer:
             rng = random.Random(f"{self.seed} {self.count}")
         if "part of a prompt that may change" in prompt:
             return self.variant(rng), {"asked": "variant"}
+        if "You choose advice for a model" in prompt:
+            return "SKILLS: 1", {"asked": "selection"}
+        if "Write down what made the difference" in prompt:
+            return SUMMARY, {"asked": "summary"}
         chances = abilities(prompt, self.kind, self.base, self.effects)
         drawn = {name: rng.random() < chance for name, chance in chances.items()}
         rung = self.rung(prompt)

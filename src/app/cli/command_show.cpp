@@ -5,6 +5,7 @@
 
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
+#include "run/skill_tally.hpp"
 #include "run/standing.hpp"
 #include "store/find_run.hpp"
 
@@ -64,6 +65,16 @@ std::string show_json(const RunView& run) {
                               {"tokens", one.tokens},
                               {"cost_usd", one.cost_usd},
                               {"seconds", one.seconds}});
+  json["skills"] = Json::array();
+  for (const SkillTally& one : tally_skills(run))
+    json["skills"].push_back({{"id", one.skill.id},
+                              {"name", one.skill.name},
+                              {"state", skill::state_name(one.skill.state)},
+                              {"used", one.used},
+                              {"passed", one.passed},
+                              {"new_best", one.best},
+                              {"compared", one.compared},
+                              {"gain", one.gain}});
   json["archive"] = Json::array();
   for (const auto& [cell, elites] : run.archive.cells()) {
     Json members = Json::array();
@@ -95,7 +106,7 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
   }
   const Style& style = console.out_style;
   console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << models_text(run, style)
-              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
+              << skills_text(run, style) << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

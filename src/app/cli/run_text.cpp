@@ -9,6 +9,7 @@
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "run/list_runs.hpp"
+#include "run/skill_tally.hpp"
 #include "run/standing.hpp"
 
 namespace kerf::cli {
@@ -154,6 +155,27 @@ std::string models_text(const RunView& run, const Style& style) {
                     {one.cost_usd > 0 ? fmt::format("{:.4f} USD", one.cost_usd) : "-", Colour::none, true},
                     {format_seconds(one.seconds), Colour::none, true}});
   return heading("Models", style) + table(rows, style);
+}
+
+std::string skills_text(const RunView& run, const Style& style) {
+  const auto skills = tally_skills(run);
+  if (skills.empty()) return "";
+  std::vector<std::vector<Cell>> rows{{{"skill"}, {"state"}, {"in its trial"}}};
+  for (const char* name : {"used", "passed", "new best", "against without"})
+    rows[0].push_back({name, Colour::none, true});
+  for (const SkillTally& one : skills) {
+    const skill::Evidence* trial = last_trial(one.skill);
+    rows.push_back({{fit(one.skill.name, 40)},
+                    {std::string(skill::state_name(one.skill.state))},
+                    {trial == nullptr ? "-"
+                                      : fmt::format("{:.2f}x ({:.2f} to {:.2f})", std::exp(trial->effect),
+                                                    std::exp(trial->low), std::exp(trial->high))},
+                    number_cell(one.used),
+                    number_cell(one.passed),
+                    number_cell(one.best),
+                    {one.compared > 0 ? fmt::format("{:.2f}x", std::exp(one.gain)) : "-", Colour::none, true}});
+  }
+  return heading("Skills", style) + table(rows, style);
 }
 
 std::string archive_text(const RunView& run, const Style& style) {

@@ -22,6 +22,8 @@ std::string best_text(const RunView& run, const Style& style);
 std::string funnel_text(const RunView& run, const Style& style);
 /// Language models with what they gave and took; "" for runs that asked none.
 std::string models_text(const RunView& run, const Style& style);
+/// Skills with their evidence and what came of them here; "" for runs without.
+std::string skills_text(const RunView& run, const Style& style);
 std::string archive_text(const RunView& run, const Style& style);
 std::string top_text(const RunView& run, int top, const Style& style);
 
