@@ -44,7 +44,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--changed", action="store_true", help="only those that changed or include one that did")
-    parser.add_argument("--commits", type=int, default=10, help="of which the files are changed, in a fresh clone")
+    parser.add_argument("--commits", type=int, default=5, help="of which the files are changed, in a fresh clone")
     parser.add_argument("headers", nargs="*")
     arguments = parser.parse_args()
     headers = [pathlib.Path(h).resolve() for h in arguments.headers] or sorted((ROOT / "src").rglob("*.hpp"))
