@@ -202,7 +202,7 @@ std::vector<Proposal> skill_kernels(const SkillOffer& offer, const Task& task, c
                                     std::uint64_t seed, std::size_t most) {
   std::vector<Skill> ordered;
   for (const Skill& one : offer.skills)
-    if (!one.hints.empty()) ordered.push_back(one);
+    if (!one.hints.empty() && (offer.always || posterior_effect(one) >= 0)) ordered.push_back(one);
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const Skill& a, const Skill& b) { return posterior_effect(a) > posterior_effect(b); });
   if (ordered.size() > agents::kMostShownSkills) ordered.resize(agents::kMostShownSkills);

@@ -44,8 +44,8 @@ std::vector<skill::Skill> shortlist(const std::vector<skill::Skill>& skills, Ski
 std::string to_json(const agents::SkillOffer& offer);
 Result<agents::SkillOffer> offer_from_json(std::string_view text);
 
-/// Kernels that the hints of the first few skills ask for, those that are known to help most first; a placebo has as
-/// many that are drawn at random. What cannot be written for this task is left out.
+/// Kernels that the hints of a few skills ask for, those that are known to help most first and none that is expected to
+/// do harm; a placebo has as many that are drawn at random. What cannot be written for this task is left out.
 std::vector<Proposal> skill_kernels(const agents::SkillOffer& offer, const Task& task,
                                     const synth::Synthesiser& synthesiser, std::uint64_t seed, std::size_t most);
 /// Proposes them before other first guesses.

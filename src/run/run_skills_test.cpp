@@ -91,6 +91,9 @@ TEST(RunSkills, HintsBecomeKernelsThatNameTheirSkill) {
   EXPECT_NE(kernels[0].genome.find("64"), std::string::npos) << "LANES of the hint: " << kernels[0].genome;
   EXPECT_EQ(kernels[0].provenance.context, std::vector<std::string>{"skill:" + skill.id});
   EXPECT_TRUE(skill_kernels({{skill}}, softmax.task, *synthesiser, 1, 0).empty());
+  const skill::Skill bad = verified(skill, -0.2);
+  EXPECT_TRUE(skill_kernels({{bad}}, softmax.task, *synthesiser, 1, 3).empty()) << "none is a choice";
+  EXPECT_EQ(skill_kernels({{bad}, true}, softmax.task, *synthesiser, 1, 3).size(), 1u) << "but not in a trial";
 }
 
 TEST(RunSkills, AHintWithoutOperatorsIsForWhateverTheTaskHas) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Skills with the writer of known abilities, on real executions: its effects are the truth that a trial is held against.
 
-skills_test.py KERF                       the way of a skill through a trial, a run and its traces (minutes)
-skills_test.py KERF --trial [SAMPLES]     trials of a good, an inert and a harmful skill; prints one JSON object each
+skills_test.py KERF                            the way of a skill through a trial, a run and its traces (minutes)
+skills_test.py KERF --trial SAMPLES KIND...    trials of a good, inert or harmful skill; prints one JSON object each
 
 Figures are a simulation of the learner's environment, not of a language model."""
 import json
@@ -107,17 +107,17 @@ class Skills(unittest.TestCase):
             place.close()
 
 
-def trials(samples):
+def trials(samples, kinds):
     with tempfile.TemporaryDirectory() as name:
         place = Place(name, seed=7)
-        for kind in PLANTED:
+        for kind in kinds:
             tried = place.trial(kind, samples, 6)
             print(json.dumps({"skill": kind, "state": tried["state"], **tried["evidence"][-1]}), flush=True)
         place.close()
 
 
 if __name__ == "__main__":
-    if "--trial" in sys.argv:
-        trials(int(sys.argv[-1]) if sys.argv[-1].isdigit() else 12)
+    if sys.argv[1:2] == ["--trial"]:
+        trials(int(sys.argv[2]), sys.argv[3:] or list(PLANTED))
     else:
         unittest.main()
