@@ -13,8 +13,8 @@
 
 #include "device/arena/arena_worker.hpp"
 #include "device/cpu/cpu_device.hpp"
-#include "device/cpu/critical_sections.hpp"
 #include "device/cpu/guest_call.hpp"
+#include "device/cpu/redirected_calls.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf {
@@ -123,7 +123,7 @@ class CpuKernel final : public arena::Kernel {
     threads_ = openmp_->threads();
     caller_state_ = cpu::CallerState::read(*openmp_);
     KERF_TRY(const Segments segments, segments_of(library));
-    redirect_critical_sections(library);
+    redirect_calls(library);
     KERF_TRY_VOID(make_read_only(segments));
     if (!filtered) return {};
     // The candidate's own code makes no system calls.

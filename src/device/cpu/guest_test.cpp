@@ -96,6 +96,43 @@ TEST_F(GuestKernel, LeavesOpenmpAndTheHeapAsTheyWere) {
   expect_harm("leaves memory allocated", "char* kept = new char[64]; asm volatile(\"\" :: \"r\"(kept) : \"memory\");");
 }
 
+TEST_F(GuestKernel, FindsInTheHeapWhatItLeftThere) {
+  // The second block lies where the first one was, in most programs: what was kept in the first is lost there.
+  const std::string counter =
+      "static int next_call() { int* kept = (int*)malloc(200000); const int calls = kept[20] == 0x5eed ? kept[21] + 1 "
+      ": 1; "
+      "kept[20] = 0x5eed; kept[21] = calls; asm volatile(\"\" :: \"r\"(kept) : \"memory\"); free(kept); "
+      "char* other = (char*)malloc(320000); for (int i = 0; i < 320000; ++i) other[i] = 1; "
+      "asm volatile(\"\" :: \"r\"(other) : \"memory\"); free(other); return calls; }";
+  EXPECT_EQ(harm(std::string(kHonestBody) + "if (next_call() > 16) y[0] += 1;", "#include <cstdlib>\n" + counter),
+            "wrong values");
+}
+
+TEST_F(GuestKernel, MayUseTheHeapInEveryWay) {
+  EXPECT_EQ(harm(R"(
+    std::map<int, std::string> names;
+    for (int i = 0; i < 700; ++i) names[i % 350] = std::string(static_cast<std::size_t>(i), 'x');
+    std::vector<float> grown;
+    for (int i = 0; i < n; ++i) grown.push_back(2 * x[i] + w[i]);
+    struct alignas(64) Wide { float at[16]; };
+    std::unique_ptr<Wide> one(new Wide{}), many;
+    float* half = static_cast<float*>(std::malloc(4));
+    half = static_cast<float*>(std::realloc(half, sizeof(float) * n));
+    void* aligned = nullptr;
+    if (posix_memalign(&aligned, 128, 1000) != 0 || reinterpret_cast<std::uintptr_t>(aligned) % 128 != 0) return;
+    char* zeros = static_cast<char*>(std::calloc(100, 10));
+    for (int i = 0; i < 1000; ++i) if (zeros[i] != 0) return;
+    zeros[7] = 1;
+    for (int i = 0; i < n; ++i) half[i] = grown[i];
+    for (int i = 0; i < n; ++i) y[i] = half[i] + one->at[3] + (names.size() == 350 ? 0 : 1);
+    one->at[3] = 0;
+    std::free(half); std::free(aligned); std::free(zeros);
+    try { throw std::runtime_error(names[3]); } catch (const std::exception& error) { if (error.what()[0] != 'x') y[0] = 0; })",
+                 "#include <cstdlib>\n#include <map>\n#include <memory>\n#include <stdexcept>\n#include "
+                 "<string>\n#include <vector>"),
+            "");
+}
+
 TEST_F(GuestKernel, MayNotLeaveThreadsBehindExceptThoseOfOpenmp) {
   const auto fault = [&](const std::string& body, const std::string& before) -> std::string {
     open();

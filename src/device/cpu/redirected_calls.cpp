@@ -1,4 +1,4 @@
-#include "device/cpu/critical_sections.hpp"
+#include "device/cpu/redirected_calls.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -12,6 +12,8 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+
+#include "device/cpu/kept_heap.hpp"
 
 namespace kerf {
 namespace {
@@ -40,13 +42,16 @@ void kmpc_start(void*, int, void* name) { lock_of(name).lock(); }
 void kmpc_start_with_hint(void*, int, void* name, std::uint32_t) { lock_of(name).lock(); }
 void kmpc_end(void*, int, void* name) { lock_of(name).unlock(); }
 
-void* replacement(std::string_view symbol) {
+/// Our function for what the reference at `place` leads to, or null.
+void* replacement(std::string_view symbol, ElfW(Addr) place) {
   if (symbol == "GOMP_critical_name_start") return reinterpret_cast<void*>(&gomp_start);
   if (symbol == "GOMP_critical_name_end") return reinterpret_cast<void*>(&gomp_end);
   if (symbol == "__kmpc_critical") return reinterpret_cast<void*>(&kmpc_start);
   if (symbol == "__kmpc_critical_with_hint") return reinterpret_cast<void*>(&kmpc_start_with_hint);
   if (symbol == "__kmpc_end_critical") return reinterpret_cast<void*>(&kmpc_end);
-  return nullptr;
+  void* original = nullptr;
+  std::memcpy(&original, reinterpret_cast<const void*>(place), sizeof original);
+  return cpu::heap_replacement(symbol, original);
 }
 
 /// The loader's tables of a library that is loaded: addresses, as the loader has corrected them.
@@ -84,7 +89,7 @@ void overwrite(ElfW(Addr) place, void* value) {
 
 }  // namespace
 
-void redirect_critical_sections(void* library) {
+void redirect_calls(void* library) {
   link_map* map = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return;
   const Tables tables = tables_of(*map);
@@ -94,8 +99,9 @@ void redirect_critical_sections(void* library) {
       const ElfW(Rela)& relocation = tables.relocations[table][i];
       const auto symbol = ELF64_R_SYM(relocation.r_info);
       if (symbol == 0) continue;
-      void* const ours = replacement(tables.names + tables.symbols[symbol].st_name);
-      if (ours != nullptr) overwrite(map->l_addr + relocation.r_offset, ours);
+      const ElfW(Addr) place = map->l_addr + relocation.r_offset;
+      const char* const name = tables.names + tables.symbols[symbol].st_name;
+      if (void* const ours = replacement(name, place)) overwrite(place, ours);
     }
   }
 }
