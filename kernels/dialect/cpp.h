@@ -110,6 +110,24 @@ KERF_FN void kerf_stream_end() {
 #endif
 }
 
+// Rounds floats to halves in whole vectors, to the nearest even; returns how many, the rest is left to the caller.
+KERF_FN kerf_index kerf_round_f16([[maybe_unused]] unsigned short* to, [[maybe_unused]] const float* from,
+                                  [[maybe_unused]] kerf_index count) {
+  kerf_index i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= count; i += 16) {
+    const auto halves = __builtin_ia32_vcvtps2ph512_mask(kerf_load<16>(from + i), 0, kerf_lanes<short, 16>{}, -1);
+    __builtin_memcpy(to + i, &halves, sizeof halves);
+  }
+#elif defined(__F16C__)
+  for (; i + 8 <= count; i += 8) {
+    const auto halves = __builtin_ia32_vcvtps2ph256(kerf_load<8>(from + i), 0);
+    __builtin_memcpy(to + i, &halves, sizeof halves);
+  }
+#endif
+  return i;
+}
+
 // What math.h is made of.
 KERF_FN int kerf_bits_i(float x) { return __builtin_bit_cast(int, x); }
 KERF_FN float kerf_i_bits(int b) { return __builtin_bit_cast(float, b); }

@@ -75,6 +75,19 @@ TEST(Synthesiser, StartsAreDistinctAndTheFusedOneComesFirst) {
   EXPECT_LT(starts.front().genes.size(), most);
 }
 
+TEST(Synthesiser, HalvesAreRoundedInWholeVectorsFirst) {
+  const Task task = task_of("y = relu(x) * 2.0", {tensor("x", "f16[n]")}, {{"n", 4096}});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto starts = (*made)->starts();
+  ASSERT_FALSE(starts.empty());
+  ASSERT_EQ(starts.front().genes.size(), 1u);
+  EXPECT_EQ(starts.front().genes.front().variant, "halves");
+  const auto written = (*made)->render(starts.front());
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_NE(written->source.find("kerf_round_f16(to, block, count)"), std::string::npos) << written->source;
+}
+
 TEST(Synthesiser, EveryOperatorGivesALegalDifferentGenome) {
   for (const std::string target : {"cpu", "opencl"}) {
     const auto synthesiser = softmax_of_product(target);

@@ -8,7 +8,8 @@
 //   $put($args, outer, inner, value)           stores it
 //   $raw($args, outer, inner)                  computes one element from nothing.
 // DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
-// thread. OUT_F32 when the output is floats at OUT_PTR; OUT_TYPE is the type of a value.
+// thread. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats and the output is halves;
+// OUT_TYPE is the type of a value.
 //
 // JOINED: the root concatenates elementwise pieces. OUTER rows then have pieces of at most LONGEST elements, and PIECES
 // are the loops over them, from `begin` on, at most CHUNK elements each.
@@ -99,6 +100,7 @@ class Pointwise final : public Family {
     values.text["OUT_TYPE"] = hooks.type_name(group.root);
     values.text["OUT_PTR"] = out.parameter;
     values.text["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
+    values.text["OUT_F16"] = out.dtype == DType::f16 && hooks.type_name(group.root) == "float" ? "1" : "0";
     values.text["JOINED"] = "0";
     for (const char* name : {"DECLARE", "READS", "BOUND"}) values.text.try_emplace(name, "");
     return values;
@@ -149,7 +151,7 @@ class Pointwise final : public Family {
     values.extents["LONGEST"] = longest.to_string();
     values.text["PIECES"] = pieces;
     values.text["JOINED"] = "1";
-    values.text["OUT_F32"] = "0";
+    values.text["OUT_F32"] = values.text["OUT_F16"] = "0";
     return values;
   }
 
