@@ -19,7 +19,7 @@ namespace kerf {
 /// One input, drawn as oracle::draw draws it: the same values.
 struct DeviceDraw {
   oracle::InputDraw input;
-  std::optional<InputDistribution> given;  ///< replaces the family; `b` is the evaluated highest value of integers
+  std::optional<InputDistribution> given;  ///< replaces the pattern; `b` is the evaluated highest value of integers
 };
 
 /// How a data set is made. The oracle is trusted code that computes in double precision. Its launches name the task's

@@ -93,7 +93,7 @@ Result<oracle::DataSet> DeviceData::make(const oracle::DataDraw& wanted) {
   oracle::DataSet data;
   data.id = oracle::next_data_id();
   data.shape = impl_->shape.name;
-  data.distribution = oracle::family_name(wanted.family);
+  data.distribution = oracle::pattern_name(wanted.pattern);
   data.drawn = wanted;
   data.nan_is_free = impl_->nan_is_free;
   DeviceRecipe recipe = impl_->recipe;

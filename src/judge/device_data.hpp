@@ -21,7 +21,7 @@ class DeviceData {
                                                   BuildCache& builds, Bench& bench);
   ~DeviceData();
 
-  /// The compiled oracle, or the compiler's words; from the build cache when it can be. Of shapes that are small enough
+  /// The compiled oracle, or the compiler output; from the build cache when it can be. Of shapes that are small enough
   /// for the host, nothing is compiled and the text is empty.
   struct Compiled {
     Candidate candidate;

@@ -76,7 +76,7 @@ Result<Judge::Stop> Judge::check_specials(Trial& trial, std::size_t shape) {
   std::vector<const oracle::DataSet*> specials = context.checked();
   // What was made on a device may have given way to other data, and would have to be made again.
   std::erase_if(specials, [](const oracle::DataSet* data) {
-    return data->distribution != oracle::family_name(oracle::Family::specials) || data->inputs.empty();
+    return data->distribution != oracle::pattern_name(oracle::Pattern::specials) || data->inputs.empty();
   });
   if (specials.empty()) return Stop{};
   Rng rng = Rng(options_.seed).fork("specials " + trial.candidate.id + shapes_[shape].name);

@@ -16,18 +16,6 @@
 #include "verify/cpp_reference.hpp"
 
 namespace kerf {
-namespace {
-
-/// Elements of all inputs and outputs; the order in which shapes are tried.
-double volume(const Task& task, const ShapeSet& shape) {
-  double total = 0;
-  for (const auto* list : {&task.inputs, &task.outputs})
-    for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
-  return total;
-}
-
-}  // namespace
 
 Judge::Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& options)
     : task_(task), tools_(tools), options_(options) {}
@@ -50,7 +38,9 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
                 fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
                             tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));
   }
-  const auto smaller = [&](const ShapeSet& a, const ShapeSet& b) { return volume(task, a) < volume(task, b); };
+  const auto smaller = [&](const ShapeSet& a, const ShapeSet& b) {
+    return element_count(task, a) < element_count(task, b);
+  };
   std::stable_sort(judge->shapes_.begin(), judge->shapes_.end(), smaller);
   judge->contexts_.resize(judge->shapes_.size());
   if (task.graph) {
@@ -89,13 +79,13 @@ Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
   if (!contexts_[shape]) {
     if (shape > 0) observer.on_note("preparing data and baselines for shape '" + shapes_[shape].name + "'");
     const ShapeContext::Inputs inputs = inputs_of(shape);
-    Families found;
+    UsablePatterns found;
     const std::unique_lock quiet(quiet_);  // the naive kernel is timed here
-    KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &families_, found));
+    KERF_TRY(contexts_[shape], ShapeContext::prepare(inputs, shape == 0 ? nullptr : &patterns_, found));
     const auto& costs = contexts_[shape]->costs();
     prepared_.insert(prepared_.end(), costs.begin(), costs.end());
     if (shape == 0) {
-      families_ = found;
+      patterns_ = found;
       notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
     }
   }

@@ -42,7 +42,7 @@ struct JudgeTools {
   bool compile_ahead = false;   ///< of all shapes side by side, where compilers do not disturb the device
 };
 
-/// What a short look at a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest
+/// What a quick timing of a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest
 /// shape only (and in every timed call), and timed briefly without baselines.
 struct QuickTiming {
   struct Timed {
@@ -65,7 +65,7 @@ class Judge {
   /// Every outcome of the candidate is a value; an Error means that the environment failed.
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer);
 
-  /// A cheap look for those who compare many variants: the caller must `evaluate` whatever it reports to anyone. A
+  /// A quick timing for those who compare many variants: the caller must `evaluate` whatever it reports to anyone. A
   /// candidate that passed before is only timed again. Nothing is cached but builds.
   Result<QuickTiming> time_quickly(const Candidate& candidate, const Bindings& tunables, int rounds,
                                    Observer& observer);
@@ -190,7 +190,7 @@ class Judge {
   std::unique_ptr<oracle::Reference> reference_;
   std::vector<ShapeSet> shapes_;                         // in use, smallest first
   std::vector<std::unique_ptr<ShapeContext>> contexts_;  // one per shape, null until prepared
-  Families families_;                                    // filled by the smallest shape
+  UsablePatterns patterns_;                              // filled by the smallest shape
   std::optional<Peaks> peaks_;
   Admission admission_;
   std::vector<std::string> notes_;

@@ -86,11 +86,11 @@ Result<std::string> naive_source(const Task& task, const TargetDescription& targ
   return naive_source(task, target.name, *target.dialect);
 }
 
-Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const Families* families,
-                                                            Families& found) {
+Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const UsablePatterns* patterns,
+                                                            UsablePatterns& found) {
   auto context = std::unique_ptr<ShapeContext>(new ShapeContext(inputs.shape));
   try {
-    KERF_TRY_VOID(context->prepare_parts(inputs, families, found));
+    KERF_TRY_VOID(context->prepare_parts(inputs, patterns, found));
   } catch (const std::bad_alloc&) {  // of intermediate values, which the estimate does not count
     const int slots = context->slots_;
     return tl::unexpected<Error>(out_of_memory(inputs.shape, need_of(inputs, slots), memory_of(inputs)));
@@ -119,10 +119,10 @@ void ShapeContext::compile_ahead(const Inputs& inputs) {
   oracle.join();
 }
 
-Status ShapeContext::prepare_parts(const Inputs& inputs, const Families* families, Families& found) {
+Status ShapeContext::prepare_parts(const Inputs& inputs, const UsablePatterns* patterns, UsablePatterns& found) {
   KERF_TRY_VOID(part(inputs, "buffers", [&] { return open_bench(inputs); }));
   KERF_TRY_VOID(part(inputs, "compiling baselines", [&] { return add_baselines(inputs); }));
-  return make_data(inputs, families, found);
+  return make_data(inputs, patterns, found);
 }
 
 Status ShapeContext::open_bench(const Inputs& inputs) {

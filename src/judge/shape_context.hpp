@@ -21,10 +21,10 @@
 
 namespace kerf {
 
-/// Which input families the task can be checked with: those on which a plain implementation is right.
-struct Families {
-  std::vector<oracle::Family> usable;
-  std::vector<std::string> notes;  ///< families left out, and why
+/// Which input patterns the task can be checked with: those on which a plain implementation is right.
+struct UsablePatterns {
+  std::vector<oracle::Pattern> usable;
+  std::vector<std::string> notes;  ///< patterns left out, and why
 };
 
 struct LoadedBaseline {
@@ -52,9 +52,10 @@ class ShapeContext {
   /// Compiles what `prepare` will ask the build cache for; thread-safe.
   static void compile_ahead(const Inputs& inputs);
 
-  /// With `families` null the context finds out which are usable and checks all of them (the smallest shape does this);
+  /// With `patterns` null the context finds out which are usable and checks all of them (the smallest shape does this);
   /// otherwise it uses some that every shape is checked with and others at random.
-  static Result<std::unique_ptr<ShapeContext>> prepare(const Inputs& inputs, const Families* families, Families& found);
+  static Result<std::unique_ptr<ShapeContext>> prepare(const Inputs& inputs, const UsablePatterns* patterns,
+                                                       UsablePatterns& found);
 
   const ShapeSet& shape() const { return shape_; }
   Bench& bench() { return *bench_; }
@@ -93,25 +94,25 @@ class ShapeContext {
     return done;
   }
   void add_cost(const Inputs& inputs, const char* name, Nanoseconds start);
-  Status prepare_parts(const Inputs& inputs, const Families* families, Families& found);
+  Status prepare_parts(const Inputs& inputs, const UsablePatterns* patterns, UsablePatterns& found);
   Status open_bench(const Inputs& inputs);
-  Status make_data(const Inputs& inputs, const Families* families, Families& found);
+  Status make_data(const Inputs& inputs, const UsablePatterns* patterns, UsablePatterns& found);
   Status add_baselines(const Inputs& inputs);
   Status load(LoadedBaseline& baseline);
 
   // shape_data.cpp
   /// A data set to draw: the label names its stream of the seed.
   struct Kind {
-    oracle::Family family = oracle::Family::normal;
+    oracle::Pattern pattern = oracle::Pattern::normal;
     std::string label;
     int octaves = oracle::kWidestOctaves;
-    std::int64_t turn = 0;  ///< of the family's kinds of rows (oracle::DataDraw)
+    std::int64_t turn = 0;  ///< of the pattern's kinds of rows (oracle::DataDraw)
     int part = 0;           ///< of the draws that are checked: one of each part
   };
   /// What is drawn besides the first normal data set. `known` null: all there are.
-  std::vector<oracle::Family> families_for(const Inputs& inputs, const Families* known);
-  /// How many draws of each family are checked, so that every kind of row is among them; fewer for much work.
-  Result<std::map<oracle::Family, int>> parts_of(const Inputs& inputs, bool smallest) const;
+  std::vector<oracle::Pattern> patterns_for(const Inputs& inputs, const UsablePatterns* known);
+  /// How many draws of each pattern are checked, so that every kind of row is among them; fewer for much work.
+  Result<std::map<oracle::Pattern, int>> parts_of(const Inputs& inputs, bool smallest) const;
   oracle::DataDraw draw_of(const Inputs& inputs, const Kind& kind) const;
   Result<oracle::DataSet> draw(const Inputs& inputs, const Kind& kind);
   /// Runs the plain kernel on the data set and keeps its errors there; false where it is not right itself.
@@ -120,8 +121,8 @@ class ShapeContext {
   Result<bool> find_honest_errors(const Inputs& inputs, LoadedBaseline& plain, oracle::DataSet& data, const Kind& kind);
   /// False when a plain implementation is not right on such data, however it is drawn.
   Result<bool> add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain);
-  /// Least share of an output's elements that kernels are held to, over the data sets of the family.
-  double compared_share(oracle::Family family) const;
+  /// Least share of an output's elements that kernels are held to, over the data sets of the pattern.
+  double compared_share(oracle::Pattern pattern) const;
   Result<std::unique_ptr<LoadedBaseline>> build_plain(const Inputs& inputs, const std::string& name,
                                                       const std::string& source);
 

@@ -16,12 +16,12 @@
 namespace kerf {
 namespace {
 
-using oracle::Family;
+using oracle::Pattern;
 
 /// A baseline may take this long per call; it is ours or the user's, not a candidate.
 constexpr std::chrono::milliseconds kBaselineLimit{120000};
 
-/// A family is of no use when the plain kernel's errors exceed this many bounds somewhere.
+/// A pattern is of no use when the plain kernel's errors exceed this many bounds somewhere.
 constexpr double kWorstUsable = 64;
 
 /// Data sets of one kind that are drawn at most to know the errors of a plain implementation, and the work (elements
@@ -31,9 +31,9 @@ constexpr double kDrawWork = 1 << 24;
 /// So many elements, in so many rows (the errors of one row may have a common cause), are enough to go by.
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
 
-/// Work that all draws of one family may take on the smallest shape, so that every kind of row is among them.
+/// Work that all draws of one pattern may take on the smallest shape, so that every kind of row is among them.
 constexpr double kKindsWork = 1 << 23;
-/// A family is given up when so many kinds of it in a row were of no use.
+/// A pattern is given up when so many kinds of it in a row were of no use.
 constexpr int kHopeless = 3;
 
 /// Data of which fewer elements are compared is noted; a task of which `normal` inputs have fewer is not admitted.
@@ -41,13 +41,13 @@ constexpr double kLeastCompared = 0.5;
 
 /// What every shape is checked with; of the others each shape takes at least one at random, and timed shapes take as
 /// many as they have data sets.
-bool is_for_every_shape(Family family) {
-  return family == Family::normal || family == Family::spikes || family == Family::specials;
+bool is_for_every_shape(Pattern pattern) {
+  return pattern == Pattern::normal || pattern == Pattern::spikes || pattern == Pattern::specials;
 }
 
 /// Draws with narrower scales are tried in turn where a plain implementation overflows.
 constexpr int kOctaves[] = {oracle::kWidestOctaves, 13, 6, 3, 1};
-/// Of families without a scale: another seed may be less unlucky.
+/// Of patterns without a scale: another seed may be less unlucky.
 constexpr int kTries = 2;
 
 double elements_of(const Task& task, const ShapeSet& shape) {
@@ -108,7 +108,7 @@ int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
 }
 
 oracle::DataDraw ShapeContext::draw_of(const Inputs& inputs, const Kind& kind) const {
-  return {kind.family, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves, kind.turn};
+  return {kind.pattern, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves, kind.turn};
 }
 
 Result<oracle::DataSet> ShapeContext::draw(const Inputs& inputs, const Kind& kind) {
@@ -170,50 +170,50 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
 
 Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain) {
   const std::string label = kind.label;
-  const int tries = oracle::has_scale(kind.family) ? static_cast<int>(std::size(kOctaves)) : kTries;
+  const int tries = oracle::has_scale(kind.pattern) ? static_cast<int>(std::size(kOctaves)) : kTries;
   for (int attempt = 0; attempt < (plain == nullptr ? 1 : tries); ++attempt) {
     kind.label = attempt == 0 ? label : fmt::format("{} try {}", label, attempt);
-    if (oracle::has_scale(kind.family)) kind.octaves = kOctaves[attempt];
+    if (oracle::has_scale(kind.pattern)) kind.octaves = kOctaves[attempt];
     KERF_TRY(oracle::DataSet drawn, draw(inputs, kind));
     auto data = std::make_unique<oracle::DataSet>(std::move(drawn));
     if (plain != nullptr) {
       KERF_TRY(const bool right, find_honest_errors(inputs, *plain, *data, kind));
       if (!right) continue;
       // Sums of small integers are exact in any order, which no kernel is obliged to keep.
-      if (kind.family == Family::integers && !data_.empty())
+      if (kind.pattern == Pattern::integers && !data_.empty())
         for (std::size_t k = 0; k < data->honest.size(); ++k)
           if (data->honest[k].rms < data_.front()->honest[k].rms) data->honest[k] = data_.front()->honest[k];
       for (std::size_t k = 0; !data_.empty() && k < data->honest.size(); ++k)
         oracle::widen_to_resolution(data->honest[k], data_.front()->honest[k]);
       KERF_TRY(const auto draws, oracle::input_draws(inputs.task, inputs.shape, draw_of(inputs, kind)));
-      if (kind.family == Family::rows || std::ranges::any_of(draws, oracle::is_constant))
+      if (kind.pattern == Pattern::rows || std::ranges::any_of(draws, oracle::is_constant))
         std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
     }
     data_.push_back(std::move(data));
-    parts_.push_back(fmt::format("{} {}", oracle::family_name(kind.family), kind.part));
+    parts_.push_back(fmt::format("{} {}", oracle::pattern_name(kind.pattern), kind.part));
     return true;
   }
   return false;
 }
 
-Result<std::map<Family, int>> ShapeContext::parts_of(const Inputs& inputs, bool smallest) const {
-  std::map<Family, int> parts;
+Result<std::map<Pattern, int>> ShapeContext::parts_of(const Inputs& inputs, bool smallest) const {
+  std::map<Pattern, int> parts;
   const auto affordable = static_cast<int>(std::clamp(kKindsWork / work_of(inputs.task, inputs.shape), 1.0, 64.0));
-  for (const Family family : oracle::kAllFamilies) {
-    KERF_TRY(const int all, oracle::draws_for_all_kinds(inputs.task, inputs.shape, family));
-    parts[family] = smallest ? std::min(all, affordable) : 1;
+  for (const Pattern pattern : oracle::kAllPatterns) {
+    KERF_TRY(const int all, oracle::draws_for_all_kinds(inputs.task, inputs.shape, pattern));
+    parts[pattern] = smallest ? std::min(all, affordable) : 1;
   }
   return parts;
 }
 
-std::vector<Family> ShapeContext::families_for(const Inputs& inputs, const Families* known) {
-  std::vector<Family> fixed, others;
-  for (const Family family : oracle::kAllFamilies) {
-    if (family == Family::normal || (family == Family::specials && !inputs.task.special_values)) continue;
-    if (known != nullptr && std::ranges::find(known->usable, family) == known->usable.end()) continue;
-    (is_for_every_shape(family) || known == nullptr ? fixed : others).push_back(family);
+std::vector<Pattern> ShapeContext::patterns_for(const Inputs& inputs, const UsablePatterns* known) {
+  std::vector<Pattern> fixed, others;
+  for (const Pattern pattern : oracle::kAllPatterns) {
+    if (pattern == Pattern::normal || (pattern == Pattern::specials && !inputs.task.special_values)) continue;
+    if (known != nullptr && std::ranges::find(known->usable, pattern) == known->usable.end()) continue;
+    (is_for_every_shape(pattern) || known == nullptr ? fixed : others).push_back(pattern);
   }
   Rng rng = Rng(inputs.seed).fork(shape_.name).fork("families");
   for (std::size_t i = others.size(); i > 1; --i)
@@ -222,18 +222,18 @@ std::vector<Family> ShapeContext::families_for(const Inputs& inputs, const Famil
       shape_.weight > 0 ? static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets)) : 0;
   // Specials are not timed: what a processor takes for denormals and NaN is no matter of the kernel's.
   const auto timed = [&] {
-    return 1 + fixed.size() - static_cast<std::size_t>(std::ranges::count(fixed, Family::specials));
+    return 1 + fixed.size() - static_cast<std::size_t>(std::ranges::count(fixed, Pattern::specials));
   };
-  for (const Family family : others)
-    if (family == others.front() || timed() < wanted) fixed.push_back(family);
-  std::vector<Family> more{Family::normal};  // again, with other seeds, where there are fewer families than data sets
-  for (const Family family : fixed)
-    if (family != Family::specials) more.push_back(family);
+  for (const Pattern pattern : others)
+    if (pattern == others.front() || timed() < wanted) fixed.push_back(pattern);
+  std::vector<Pattern> more{Pattern::normal};  // again, with other seeds, where there are fewer patterns than data sets
+  for (const Pattern pattern : fixed)
+    if (pattern != Pattern::specials) more.push_back(pattern);
   for (std::size_t i = 0; timed() < wanted; ++i) fixed.push_back(more[i % more.size()]);
   return fixed;
 }
 
-Status ShapeContext::make_data(const Inputs& inputs, const Families* families, Families& found) {
+Status ShapeContext::make_data(const Inputs& inputs, const UsablePatterns* patterns, UsablePatterns& found) {
   KERF_TRY(const auto loaded, part(inputs, "loading baselines", [&] { return baselines(); }));
   LoadedBaseline* const naive = loaded.empty() || loaded[0]->name != "naive" ? nullptr : loaded[0];
   LoadedBaseline* const plain = accuracy_ ? accuracy_.get() : naive;
@@ -242,7 +242,7 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
              return DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_);
            }));
 
-  KERF_TRY(const bool ordinary, add_data(inputs, {Family::normal, "normal"}, plain));
+  KERF_TRY(const bool ordinary, add_data(inputs, {Pattern::normal, "normal"}, plain));
   if (!ordinary)
     return fail(
         Errc::invalid_input,
@@ -257,46 +257,46 @@ Status ShapeContext::make_data(const Inputs& inputs, const Families* families, F
       KERF_TRY(naive->estimate_us, run_once(*bench_, *naive, shape_.name));
     }
   }
-  KERF_TRY(auto parts, parts_of(inputs, families == nullptr));
-  std::map<Family, int> drawn;
+  KERF_TRY(auto parts, parts_of(inputs, patterns == nullptr));
+  std::map<Pattern, int> drawn;
   const std::int64_t first_turn = Rng(inputs.seed).fork(shape_.name).fork("turns").integer(0, 1 << 20);
-  const auto add = [&](Family family) -> Result<bool> {
-    const std::string name(oracle::family_name(family));
-    const int before = drawn[family]++;
-    const std::string label = before == 0 && family != Family::normal ? name : fmt::format("{} {}", name, before + 1);
-    return add_data(inputs, {family, label, oracle::kWidestOctaves, first_turn + before, before % parts[family]},
+  const auto add = [&](Pattern pattern) -> Result<bool> {
+    const std::string name(oracle::pattern_name(pattern));
+    const int before = drawn[pattern]++;
+    const std::string label = before == 0 && pattern != Pattern::normal ? name : fmt::format("{} {}", name, before + 1);
+    return add_data(inputs, {pattern, label, oracle::kWidestOctaves, first_turn + before, before % parts[pattern]},
                     plain);
   };
   const auto enough = static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets));
-  for (const Family family : families_for(inputs, families)) {
-    if (drawn[family] > 0 || family == Family::normal) {  // once more, for timed calls
-      if (timed().size() < enough) KERF_TRY_VOID(add(family));
+  for (const Pattern pattern : patterns_for(inputs, patterns)) {
+    if (drawn[pattern] > 0 || pattern == Pattern::normal) {  // once more, for timed calls
+      if (timed().size() < enough) KERF_TRY_VOID(add(pattern));
       continue;
     }
     bool right = false;
-    while (drawn[family] < (right ? parts[family] : std::min(parts[family], kHopeless))) {
-      KERF_TRY(const bool added, add(family));
+    while (drawn[pattern] < (right ? parts[pattern] : std::min(parts[pattern], kHopeless))) {
+      KERF_TRY(const bool added, add(pattern));
       right = right || added;
     }
     if (right)
-      found.usable.push_back(family);
+      found.usable.push_back(pattern);
     else
       found.notes.push_back(fmt::format("{} inputs are left out: a plain implementation overflows or cancels on them",
-                                        oracle::family_name(family)));
-    if (const double share = compared_share(family); share < kLeastCompared)
+                                        oracle::pattern_name(pattern)));
+    if (const double share = compared_share(pattern); share < kLeastCompared)
       found.notes.push_back(
           fmt::format("of one result on {} inputs {:.0f} % of the elements are not compared: they lie next to a jump, "
                       "their error has no bound, or the task's operators treat NaN in more than one way",
-                      oracle::family_name(family), 100 * (1 - share)));
+                      oracle::pattern_name(pattern), 100 * (1 - share)));
   }
   if (accuracy_) bench_->unload(*std::exchange(accuracy_->handle, std::nullopt));
   return {};
 }
 
-double ShapeContext::compared_share(Family family) const {
+double ShapeContext::compared_share(Pattern pattern) const {
   double share = 1;
   for (const auto& data : data_)
-    if (data->distribution == oracle::family_name(family)) share = std::min(share, data->compared);
+    if (data->distribution == oracle::pattern_name(pattern)) share = std::min(share, data->compared);
   return share;
 }
 
@@ -321,7 +321,7 @@ std::vector<const oracle::DataSet*> ShapeContext::checked(Rng rng) const {
 std::vector<const oracle::DataSet*> ShapeContext::timed() const {
   std::vector<const oracle::DataSet*> all = checked();
   std::erase_if(
-      all, [](const oracle::DataSet* data) { return data->distribution == oracle::family_name(Family::specials); });
+      all, [](const oracle::DataSet* data) { return data->distribution == oracle::pattern_name(Pattern::specials); });
   return all;
 }
 

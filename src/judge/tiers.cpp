@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.hpp"
+#include "base/text.hpp"
 #include "judge/judge.hpp"
 #include "verify/guest.hpp"
 
@@ -181,8 +182,8 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
                                    context->outputs(), options));
   }
   if (!refusal) {
-    trial.detail +=
-        fmt::format("{}{}: {} data sets", trial.detail.empty() ? "" : ", ", shapes_[shape].name, data.size());
+    trial.detail += fmt::format("{}{}: {}", trial.detail.empty() ? "" : ", ", shapes_[shape].name,
+                                counted(data.size(), "data set"));
     return check_properties(trial, shape);
   }
   const bool worker_lives =

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.hpp"
+#include "base/text.hpp"
 #include "judge/judge.hpp"
 
 namespace kerf {
@@ -110,8 +111,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
     if (time.samples > 0 && time.median > kHopelesslySlower * measured.time.median)
       timed_once_[measured.shape].emplace(name, time);
   if (Stop stop = judge_measured(measured, timing, shapes_[shape])) return stop;
-  trial.detail +=
-      fmt::format("{}{}: {} samples", trial.detail.empty() ? "" : ", ", measured.shape, measured.time.samples);
+  trial.detail += fmt::format("{}{}: {}", trial.detail.empty() ? "" : ", ", measured.shape,
+                              counted(measured.time.samples, "sample"));
   if (pace.baselines) {
     const auto [best, first] = best_us_.emplace(measured.shape, measured.time.median);
     if (!first) best->second = std::min(best->second, measured.time.median);

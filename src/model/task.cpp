@@ -31,6 +31,14 @@ bool ShapeSet::applies_to(std::string_view target) const {
   return targets.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
 }
 
+double element_count(const Task& task, const ShapeSet& shape) {
+  double total = 0;
+  for (const auto* list : {&task.inputs, &task.outputs})
+    for (const auto& tensor : *list)
+      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
+  return total;
+}
+
 std::vector<ShapeSet> shapes_for(const Task& task, std::string_view target) {
   std::vector<ShapeSet> sets;
   for (const auto& set : task.shapes)

@@ -75,4 +75,7 @@ struct Task {
 /// that something is timed. Empty when the task has no set for that target.
 std::vector<ShapeSet> shapes_for(const Task& task, std::string_view target);
 
+/// Of all inputs and outputs together; tensors whose extents a set leaves open count nothing.
+double element_count(const Task& task, const ShapeSet& shape);
+
 }  // namespace kerf

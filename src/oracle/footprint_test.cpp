@@ -36,7 +36,7 @@ TEST(Footprint, SaysWhatIsTooLargeAndWhatToTry) {
 
 TEST(Footprint, DataThatCannotBeHeldIsNotDrawn) {
   const Task task = large_task(std::int64_t{1} << 30);  // 4 EiB
-  const auto inputs = draw_inputs(task, task.shapes[0], {Family::normal, 1});
+  const auto inputs = draw_inputs(task, task.shapes[0], {Pattern::normal, 1});
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().code, Errc::unavailable);
 }

@@ -146,18 +146,18 @@ double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index
 
 double family_value(const InputDraw& input, std::uint64_t bits, std::uint64_t stream, std::int64_t index,
                     std::int64_t count) {
-  switch (input.family) {
-    case Family::normal: return bell(bits);
-    case Family::log_uniform: return log_uniform(bits);
-    case Family::spikes: return bits % 500 == 0 ? 300.0 * bell(mix64(bits)) : bell(mix64(bits));
-    case Family::integers: return static_cast<double>(bits % 9) - 4.0;
-    case Family::positive: return unit(bits);
-    case Family::negative: return -unit(bits);
-    case Family::specials: return special(bits, stream, index, count, input.a != 0);
-    case Family::scaled: return input.b + input.a * bell(bits);
-    case Family::rows: return row_value(bits, stream, index, input);
-    case Family::masked: return masked_value(bits, stream, index, input);
-    case Family::ties: return bell(mix64(stream ^ (bits % 4)));
+  switch (input.pattern) {
+    case Pattern::normal: return bell(bits);
+    case Pattern::log_uniform: return log_uniform(bits);
+    case Pattern::spikes: return bits % 500 == 0 ? 300.0 * bell(mix64(bits)) : bell(mix64(bits));
+    case Pattern::integers: return static_cast<double>(bits % 9) - 4.0;
+    case Pattern::positive: return unit(bits);
+    case Pattern::negative: return -unit(bits);
+    case Pattern::specials: return special(bits, stream, index, count, input.a != 0);
+    case Pattern::scaled: return input.b + input.a * bell(bits);
+    case Pattern::rows: return row_value(bits, stream, index, input);
+    case Pattern::masked: return masked_value(bits, stream, index, input);
+    case Pattern::ties: return bell(mix64(stream ^ (bits % 4)));
   }
   return 0;
 }
@@ -174,24 +174,24 @@ double given_value(const InputDistribution& d, double highest, std::uint64_t bit
 
 }  // namespace
 
-std::string_view family_name(Family family) {
-  switch (family) {
-    case Family::normal: return "normal";
-    case Family::log_uniform: return "log_uniform";
-    case Family::spikes: return "spikes";
-    case Family::integers: return "integers";
-    case Family::positive: return "positive";
-    case Family::negative: return "negative";
-    case Family::specials: return "specials";
-    case Family::scaled: return "scaled";
-    case Family::rows: return "rows";
-    case Family::masked: return "masked";
-    case Family::ties: return "ties";
+std::string_view pattern_name(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::normal: return "normal";
+    case Pattern::log_uniform: return "log_uniform";
+    case Pattern::spikes: return "spikes";
+    case Pattern::integers: return "integers";
+    case Pattern::positive: return "positive";
+    case Pattern::negative: return "negative";
+    case Pattern::specials: return "specials";
+    case Pattern::scaled: return "scaled";
+    case Pattern::rows: return "rows";
+    case Pattern::masked: return "masked";
+    case Pattern::ties: return "ties";
   }
   return "unknown";
 }
 
-bool has_scale(Family family) { return family == Family::scaled || family == Family::rows; }
+bool has_scale(Pattern pattern) { return pattern == Pattern::scaled || pattern == Pattern::rows; }
 
 Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
                             const std::optional<InputDistribution>& given) {
@@ -277,7 +277,7 @@ bool is_given(const Task& task, std::size_t input) {
   return input < task.distributions.size() && task.distributions[input].has_value();
 }
 
-/// Inputs that the family decides about.
+/// Inputs that the pattern decides about.
 std::vector<std::size_t> free_inputs(const Task& task) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < task.inputs.size(); ++i)
@@ -307,38 +307,38 @@ std::uint64_t seed_that_begins_with(std::uint64_t seed, std::uint64_t wanted, st
   return seed;
 }
 
-/// Families whose tensors are made of pieces of several kinds.
-bool has_kinds(Family family) {
-  return family == Family::rows || family == Family::masked || family == Family::specials;
+/// Patterns whose tensors are made of pieces of several kinds.
+bool has_kinds(Pattern pattern) {
+  return pattern == Pattern::rows || pattern == Pattern::masked || pattern == Pattern::specials;
 }
-int kinds_of(Family family) {
-  return family == Family::rows ? kRowKinds : family == Family::masked ? kMaskKinds : kNonfiniteKinds;
+int kinds_of(Pattern pattern) {
+  return pattern == Pattern::rows ? kRowKinds : pattern == Pattern::masked ? kMaskKinds : kNonfiniteKinds;
 }
 
 /// Into so many pieces a tensor is cut, each of one kind.
-std::int64_t pieces_of(const Rows& rows, Family family) {
-  if (family != Family::specials) return rows.count;
+std::int64_t pieces_of(const Rows& rows, Pattern pattern) {
+  if (pattern != Pattern::specials) return rows.count;
   return std::max<std::int64_t>(rows.count * rows.length / kNonfinitePeriod, 1);
 }
 
 }  // namespace
 
-Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family) {
+Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Pattern pattern) {
   const auto free = free_inputs(task);
-  if (!free.empty() && family == Family::scaled) return kRowKinds;
-  if (free.empty() || !has_kinds(family)) return 1;
+  if (!free.empty() && pattern == Pattern::scaled) return kRowKinds;
+  if (free.empty() || !has_kinds(pattern)) return 1;
   // Vectors beside tensors (a bias, weights of a norm) are cut into pieces, of which there may be few.
   const bool has_tensors = std::ranges::any_of(free, [&](std::size_t i) { return task.inputs[i].shape.size() > 1; });
-  const std::int64_t kinds = kinds_of(family);
+  const std::int64_t kinds = kinds_of(pattern);
   std::int64_t fewest = kinds;
   for (const std::size_t i : free) {
     if (task.inputs[i].shape.size() <= 1 && has_tensors) continue;
     KERF_TRY(const Rows rows, rows_of(task.inputs[i], shape.symbols));
-    fewest = std::min(fewest, pieces_of(rows, family));
+    fewest = std::min(fewest, pieces_of(rows, pattern));
   }
   const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
-  if (family == Family::masked) return std::max(draws, static_cast<int>(mask_turns(task, free)));
-  return family == Family::specials ? draws * static_cast<int>(free.size()) : draws;
+  if (pattern == Pattern::masked) return std::max(draws, static_cast<int>(mask_turns(task, free)));
+  return pattern == Pattern::specials ? draws * static_cast<int>(free.size()) : draws;
 }
 
 Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& shape, const DataDraw& data) {
@@ -350,11 +350,11 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const ir::TensorType& type = task.inputs[i];
     const std::uint64_t name = hash64(type.name);
-    InputDraw input{data.family, mix64(data.seed ^ name ^ mix64(static_cast<std::uint64_t>(data.family)))};
+    InputDraw input{data.pattern, mix64(data.seed ^ name ^ mix64(static_cast<std::uint64_t>(data.pattern)))};
     const int wanted = narrow ? std::min(data.octaves, kNarrowOctaves) : data.octaves;
     const int octaves = octaves_for(type.dtype, wanted);
     KERF_TRY(const Rows rows, rows_of(type, shape.symbols));
-    if (data.family == Family::scaled) {
+    if (data.pattern == Pattern::scaled) {
       // Every input goes through the kinds with a step of its own, so that many pairs of kinds have their turn.
       constexpr std::uint64_t kSteps[] = {1, 2, 3, 5, 7};
       int kind = static_cast<int>((turn % kRowKinds * kSteps[i % 5] + name % kRowKinds) % kRowKinds);
@@ -367,27 +367,27 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       draws.push_back(input);
       continue;
     }
-    if (has_kinds(data.family)) {
-      const auto kinds = static_cast<std::uint64_t>(kinds_of(data.family));
-      const auto pieces = static_cast<std::uint64_t>(pieces_of(rows, data.family));
+    if (has_kinds(data.pattern)) {
+      const auto kinds = static_cast<std::uint64_t>(kinds_of(data.pattern));
+      const auto pieces = static_cast<std::uint64_t>(pieces_of(rows, data.pattern));
       // An input of several has special values in every so many turns.
-      const std::uint64_t own = data.family == Family::specials && !free.empty() ? turn / free.size() : turn;
+      const std::uint64_t own = data.pattern == Pattern::specials && !free.empty() ? turn / free.size() : turn;
       input.seed = seed_that_begins_with(input.seed, own % kinds * (pieces % kinds) + name % kinds, kinds);
     }
-    if (data.family == Family::rows || data.family == Family::masked) input.a = static_cast<double>(rows.length);
-    if (data.family == Family::rows) input.b = octaves;
-    if (data.family == Family::specials) {
+    if (data.pattern == Pattern::rows || data.pattern == Pattern::masked) input.a = static_cast<double>(rows.length);
+    if (data.pattern == Pattern::rows) input.b = octaves;
+    if (data.pattern == Pattern::specials) {
       // Libraries differ in whether a convolution's padding is multiplied, which a weight that is not finite shows, and
       // in what becomes of an infinity that is split into parts of a lower precision, or meets a denormal.
       const InputUses uses = uses_in(task, i);
       // One input has special values: together a NaN of one would hide what becomes of the others'.
       const bool chosen = !free.empty() && free[turn % free.size()] == i;
-      if (uses.weights || !chosen) input.family = Family::normal;
+      if (uses.weights || !chosen) input.pattern = Pattern::normal;
       input.a = uses.contracted ? 0 : 1;
     }
-    if (data.family == Family::masked) {
+    if (data.pattern == Pattern::masked) {
       const std::uint64_t choice = turn % mask_turns(task, free);
-      if (free.empty() || free[choice % free.size()] != i) input.family = Family::normal;
+      if (free.empty() || free[choice % free.size()] != i) input.pattern = Pattern::normal;
       input.b = mask_for(type.dtype, choice >= free.size() && may_be_lowest(task, i));
     }
     draws.push_back(input);

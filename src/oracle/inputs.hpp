@@ -1,5 +1,5 @@
 #pragma once
-// Input data by design: families of values that each expose another kind of wrong kernel.
+// Input data by design: patterns of values that each expose another kind of wrong kernel.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace kerf::oracle {
 
-enum class Family {
+enum class Pattern {
   normal,       ///< bell-shaped with tails, mixed sign, deviation 1: where a lower precision shows most
   log_uniform,  ///< mixed sign, magnitudes 2^-10 .. 2^10
   spikes,       ///< normal with one element in 500 about 300 times larger
@@ -26,43 +26,43 @@ enum class Family {
   masked,  ///< normal; in one input ends, beginnings and elements of rows are -1e9 or the lowest number, in turn
   ties,    ///< four different numbers
 };
-inline constexpr Family kAllFamilies[] = {Family::normal,   Family::log_uniform, Family::spikes,  Family::integers,
-                                          Family::positive, Family::negative,    Family::scaled,  Family::rows,
-                                          Family::masked,   Family::ties,        Family::specials};
-std::string_view family_name(Family family);  ///< stable
+inline constexpr Pattern kAllPatterns[] = {Pattern::normal,   Pattern::log_uniform, Pattern::spikes,  Pattern::integers,
+                                           Pattern::positive, Pattern::negative,    Pattern::scaled,  Pattern::rows,
+                                           Pattern::masked,   Pattern::ties,        Pattern::specials};
+std::string_view pattern_name(Pattern pattern);  ///< stable
 
 /// Factors of `scaled` and `rows` lie within 2^-n and 2^n: 10^-8 .. 10^8.
 inline constexpr int kWidestOctaves = 26;
 /// True where a narrower draw may suit a task that overflows on a wide one.
-bool has_scale(Family family);
+bool has_scale(Pattern pattern);
 
 /// A draw of all inputs.
 struct DataDraw {
-  Family family = Family::normal;
+  Pattern pattern = Pattern::normal;
   std::uint64_t seed = 0;
-  int octaves = kWidestOctaves;  ///< of families that have a scale
+  int octaves = kWidestOctaves;  ///< of patterns that have a scale
   /// Kinds of rows (of `scaled`: of inputs) follow each other; the next turn goes on where this one ends, so that
   /// `draws_for_all_kinds` turns in a row have all of them. Negative: the seed decides where to begin.
   std::int64_t turn = -1;
 };
 
-/// How many successive turns of the family it takes until every kind of row was drawn in every input: one where there
-/// are rows enough, and for families without kinds.
-Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Family family);
+/// How many successive turns of the pattern it takes until every kind of row was drawn in every input: one where there
+/// are rows enough, and for patterns without kinds.
+Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Pattern pattern);
 
 /// What one input of a draw is made of.
 struct InputDraw {
-  Family family = Family::normal;
+  Pattern pattern = Pattern::normal;
   std::uint64_t seed = 0;
   double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask;
                         ///< specials: 0 where there are no infinities. The kind of the first row follows from the seed.
 };
 
 /// Every element of the input is the same number.
-inline bool is_constant(const InputDraw& input) { return input.family == Family::scaled && input.a == 0; }
+inline bool is_constant(const InputDraw& input) { return input.pattern == Pattern::scaled && input.a == 0; }
 
 /// One tensor. Element i depends on (draw, i) alone, so the result is the same on any number of threads. A distribution
-/// given by the task replaces the family (its specials included).
+/// given by the task replaces the pattern (its specials included).
 Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
                             const std::optional<InputDistribution>& given);
 

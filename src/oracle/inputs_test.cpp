@@ -15,20 +15,20 @@
 namespace kerf::oracle {
 namespace {
 
-ir::HostTensor tensor(Family family, std::int64_t n, std::uint64_t seed = 1, DType dtype = DType::f32) {
+ir::HostTensor tensor(Pattern pattern, std::int64_t n, std::uint64_t seed = 1, DType dtype = DType::f32) {
   const ir::TensorType type{"x", dtype, {Dim::symbol("n")}};
-  auto drawn = draw(type, {{"n", n}}, {family, seed}, std::nullopt);
+  auto drawn = draw(type, {{"n", n}}, {pattern, seed}, std::nullopt);
   EXPECT_TRUE(drawn) << drawn.error().message;
   return *drawn;
 }
 
 TEST(Draw, TheSameSeedGivesTheSameBytesAndAnotherSeedOthers) {
-  EXPECT_EQ(tensor(Family::normal, 1000, 1).bytes, tensor(Family::normal, 1000, 1).bytes);
-  EXPECT_NE(tensor(Family::normal, 1000, 1).bytes, tensor(Family::normal, 1000, 2).bytes);
+  EXPECT_EQ(tensor(Pattern::normal, 1000, 1).bytes, tensor(Pattern::normal, 1000, 1).bytes);
+  EXPECT_NE(tensor(Pattern::normal, 1000, 1).bytes, tensor(Pattern::normal, 1000, 2).bytes);
 }
 
 TEST(Draw, NormalHasMixedSignAndUnitDeviation) {
-  const ir::HostTensor x = tensor(Family::normal, 100000);
+  const ir::HostTensor x = tensor(Pattern::normal, 100000);
   double sum = 0, squares = 0;
   for (int i = 0; i < 100000; ++i) {
     sum += x.as<float>()[i];
@@ -39,7 +39,7 @@ TEST(Draw, NormalHasMixedSignAndUnitDeviation) {
 }
 
 TEST(Draw, NormalHasTailsAndFullMantissas) {
-  const ir::HostTensor x = tensor(Family::normal, 1000000);
+  const ir::HostTensor x = tensor(Pattern::normal, 1000000);
   std::set<float> different;
   float largest = 0;
   std::uint32_t bits = 0;
@@ -64,7 +64,7 @@ TEST(Draw, ScaledInputsHaveAnotherFactorAndOffsetInEveryDraw) {
   double least = 1e30, most = 0;
   int shifted = 0;
   for (std::uint64_t seed = 0; seed < 64; ++seed) {
-    const auto inputs = draw_inputs(two_inputs(), {}, {Family::scaled, seed});
+    const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::scaled, seed});
     ASSERT_TRUE(inputs) << inputs.error().message;
     double sum = 0, squares = 0;
     const ir::HostTensor& x = inputs->front();
@@ -108,7 +108,7 @@ TEST(Draw, ElevenRowsAreOfEveryKindWhateverTheSeed) {
   Task task;
   task.inputs = {{"x", DType::f32, {Dim(11), Dim(64)}}};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const auto inputs = draw_inputs(task, {}, {Family::rows, seed});
+    const auto inputs = draw_inputs(task, {}, {Pattern::rows, seed});
     ASSERT_TRUE(inputs) << inputs.error().message;
     std::set<std::string> kinds;
     for (int r = 0; r < 11; ++r) kinds.merge(kinds_of(inputs->front().as<float>() + r * 64, 64));
@@ -120,14 +120,14 @@ TEST(Draw, WithFewRowsEveryKindHasItsTurn) {
   for (const std::int64_t rows : {1, 3, 5}) {
     Task task;
     task.inputs = {{"x", DType::f32, {Dim(rows), Dim(64)}}};
-    const auto draws = draws_for_all_kinds(task, {}, Family::rows);
+    const auto draws = draws_for_all_kinds(task, {}, Pattern::rows);
     ASSERT_TRUE(draws);
     EXPECT_EQ(*draws, (11 + rows - 1) / rows);
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       std::set<std::string> kinds;
       for (int n = 0; n < *draws; ++n) {
         const auto turn = static_cast<std::int64_t>(seed * 7) + n;
-        const auto inputs = draw_inputs(task, {}, {Family::rows, mix64(seed) + mix64(n), kWidestOctaves, turn});
+        const auto inputs = draw_inputs(task, {}, {Pattern::rows, mix64(seed) + mix64(n), kWidestOctaves, turn});
         ASSERT_TRUE(inputs) << inputs.error().message;
         for (int r = 0; r < rows; ++r) kinds.merge(kinds_of(inputs->front().as<float>() + r * 64, 64));
       }
@@ -137,11 +137,11 @@ TEST(Draw, WithFewRowsEveryKindHasItsTurn) {
 }
 
 TEST(Draw, ScaledInputsAreOfEveryKindInTurn) {
-  const auto draws = draws_for_all_kinds(two_inputs(), {}, Family::scaled);
+  const auto draws = draws_for_all_kinds(two_inputs(), {}, Pattern::scaled);
   ASSERT_TRUE(draws);
   std::set<std::string> kinds[2];
   for (int turn = 0; turn < *draws; ++turn) {
-    const auto inputs = draw_inputs(two_inputs(), {}, {Family::scaled, mix64(turn), kWidestOctaves, turn + 100});
+    const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::scaled, mix64(turn), kWidestOctaves, turn + 100});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (std::size_t n = 0; n < 2; ++n) kinds[n].merge(kinds_of((*inputs)[n].as<float>(), (*inputs)[n].elements()));
   }
@@ -151,8 +151,8 @@ TEST(Draw, ScaledInputsAreOfEveryKindInTurn) {
 
 TEST(Draw, NarrowDrawsStayNarrow) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    for (const Family family : {Family::rows, Family::scaled}) {
-      const auto inputs = draw_inputs(two_inputs(), {}, {family, seed, 1});
+    for (const Pattern pattern : {Pattern::rows, Pattern::scaled}) {
+      const auto inputs = draw_inputs(two_inputs(), {}, {pattern, seed, 1});
       ASSERT_TRUE(inputs) << inputs.error().message;
       const ir::HostTensor& x = inputs->front();
       for (std::int64_t i = 0; i < x.elements(); ++i) ASSERT_LT(std::fabs(x.as<float>()[i]), 88) << "exp overflows";
@@ -160,12 +160,12 @@ TEST(Draw, NarrowDrawsStayNarrow) {
 }
 
 TEST(Draw, MaskedRowsAreOfEveryKindAndEveryInputHasItsTurn) {
-  const auto draws = draws_for_all_kinds(two_inputs(), {}, Family::masked);
+  const auto draws = draws_for_all_kinds(two_inputs(), {}, Pattern::masked);
   ASSERT_TRUE(draws);
   EXPECT_EQ(*draws, 4);  // two inputs, two masks
   std::set<std::pair<int, float>> masks;
   for (int turn = 0; turn < 4; ++turn) {
-    const auto inputs = draw_inputs(two_inputs(), {}, {Family::masked, 77, kWidestOctaves, turn});
+    const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::masked, 77, kWidestOctaves, turn});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (int n = 0; n < 2; ++n) {
       const ir::HostTensor& x = (*inputs)[static_cast<std::size_t>(n)];
@@ -189,7 +189,7 @@ TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {
   std::set<float> masks;
   std::set<int> which;
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
-    const auto inputs = draw_inputs(two_inputs(), {}, {Family::masked, seed});
+    const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::masked, seed});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (int n = 0; n < 2; ++n) {
       const ir::HostTensor& x = (*inputs)[static_cast<std::size_t>(n)];
@@ -209,13 +209,13 @@ TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {
 }
 
 TEST(Draw, TiesAreFourNumbers) {
-  const ir::HostTensor x = tensor(Family::ties, 1000);
+  const ir::HostTensor x = tensor(Pattern::ties, 1000);
   EXPECT_EQ(std::set<float>(x.as<float>(), x.as<float>() + 1000).size(), 4U);
 }
 
 TEST(Draw, SpecialsAlwaysHoldANonFiniteElementAndMostlyOrdinaryOnes) {
   for (const std::int64_t n : {1, 7, 1000, 100000}) {
-    const ir::HostTensor x = tensor(Family::specials, n);
+    const ir::HostTensor x = tensor(Pattern::specials, n);
     std::int64_t bad = 0;
     for (std::int64_t i = 0; i < n; ++i) bad += std::isfinite(x.as<float>()[i]) ? 0 : 1;
     EXPECT_GE(bad, 1) << n;
@@ -226,12 +226,12 @@ TEST(Draw, SpecialsAlwaysHoldANonFiniteElementAndMostlyOrdinaryOnes) {
 TEST(Draw, NanAndBothInfinitiesHaveTheirTurnInSmallTensors) {
   Task task;
   task.inputs = {{"x", DType::f32, {Dim(2), Dim(64)}}};
-  const auto draws = draws_for_all_kinds(task, {}, Family::specials);
+  const auto draws = draws_for_all_kinds(task, {}, Pattern::specials);
   ASSERT_TRUE(draws);
   EXPECT_EQ(*draws, 3);
   std::set<std::string> kinds;
   for (int turn = 0; turn < *draws; ++turn) {
-    const auto inputs = draw_inputs(task, {}, {Family::specials, mix64(turn), kWidestOctaves, 41 + turn});
+    const auto inputs = draw_inputs(task, {}, {Pattern::specials, mix64(turn), kWidestOctaves, 41 + turn});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (int i = 0; i < 128; ++i) {
       const float v = inputs->front().as<float>()[i];
@@ -255,7 +255,7 @@ TEST(Draw, SpecialsOfProductsLeaveOutWhatLibrariesDifferIn) {
   const auto drawn = [](const ir::Attr& attr, bool (*wanted)(float)) {
     std::vector<std::int64_t> counts(2, 0);
     for (std::uint64_t seed = 0; seed < 32; ++seed) {
-      const auto inputs = *draw_inputs(with_node(attr), {}, {Family::specials, seed});
+      const auto inputs = *draw_inputs(with_node(attr), {}, {Pattern::specials, seed});
       for (std::size_t i = 0; i < 2; ++i)
         counts[i] += std::count_if(inputs[i].as<float>(), inputs[i].as<float>() + inputs[i].elements(), wanted);
     }
@@ -274,8 +274,8 @@ TEST(Draw, TheLowestNumberMasksOnlyWhatIsNotMultiplied) {
   const auto lowest = [](ir::MapOp op) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 32; ++seed) {
-      const auto draws = input_draws(with_node(ir::MapAttr{op}), {}, {Family::masked, seed});
-      for (const InputDraw& input : draws.value()) found += input.family == Family::masked && input.b < -1e30 ? 1 : 0;
+      const auto draws = input_draws(with_node(ir::MapAttr{op}), {}, {Pattern::masked, seed});
+      for (const InputDraw& input : draws.value()) found += input.pattern == Pattern::masked && input.b < -1e30 ? 1 : 0;
     }
     return found;
   };
@@ -285,12 +285,12 @@ TEST(Draw, TheLowestNumberMasksOnlyWhatIsNotMultiplied) {
 }
 
 TEST(Draw, SpecialValuesAreInOneInputAtATime) {
-  const auto draws = draws_for_all_kinds(two_inputs(), {}, Family::specials);
+  const auto draws = draws_for_all_kinds(two_inputs(), {}, Pattern::specials);
   ASSERT_TRUE(draws);
   EXPECT_EQ(*draws, 6) << "three kinds in each of two small inputs";
   std::set<std::pair<int, std::string>> kinds;
   for (int turn = 0; turn < *draws; ++turn) {
-    const auto inputs = draw_inputs(two_inputs(), {}, {Family::specials, mix64(turn), kWidestOctaves, 41 + turn});
+    const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::specials, mix64(turn), kWidestOctaves, 41 + turn});
     ASSERT_TRUE(inputs) << inputs.error().message;
     std::set<int> which;
     for (int n = 0; n < 2; ++n) {
@@ -308,7 +308,7 @@ TEST(Draw, SpecialValuesAreInOneInputAtATime) {
 }
 
 TEST(Draw, IntegersAreExactSmallAndOfBothSigns) {
-  const ir::HostTensor x = tensor(Family::integers, 1000);
+  const ir::HostTensor x = tensor(Pattern::integers, 1000);
   bool negative = false, positive = false;
   for (int i = 0; i < 1000; ++i) {
     const float v = x.as<float>()[i];
@@ -321,7 +321,7 @@ TEST(Draw, IntegersAreExactSmallAndOfBothSigns) {
 }
 
 TEST(Draw, LogUniformSpansManyBinades) {
-  const ir::HostTensor x = tensor(Family::log_uniform, 10000);
+  const ir::HostTensor x = tensor(Pattern::log_uniform, 10000);
   float low = 1e9F, high = 0;
   for (int i = 0; i < 10000; ++i) {
     low = std::min(low, std::fabs(x.as<float>()[i]));
@@ -338,7 +338,7 @@ TEST(Draw, ATasksDistributionIsObeyed) {
   classes.b_is_dim = true;
   classes.b_dim = Dim::symbol("n") - Dim(1);
   const ir::TensorType type{"t", DType::i64, {Dim(2000)}};
-  const auto drawn = draw(type, {{"n", 7}}, {Family::specials, 3}, classes);
+  const auto drawn = draw(type, {{"n", 7}}, {Pattern::specials, 3}, classes);
   ASSERT_TRUE(drawn) << drawn.error().message;
   std::int64_t low = 99, high = -1;
   for (int i = 0; i < 2000; ++i) {

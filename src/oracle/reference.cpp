@@ -90,7 +90,7 @@ Result<std::unique_ptr<Reference>> make_graph_reference(const Task& task) {
 Result<DataSet> make_data(const Task& task, const Reference& reference, const ShapeSet& shape, const DataDraw& draw) {
   KERF_TRY(auto inputs, draw_inputs(task, shape, draw));
   KERF_TRY(DataSet data, reference.expect(shape, std::move(inputs)));
-  data.distribution = family_name(draw.family);
+  data.distribution = pattern_name(draw.pattern);
   data.drawn = draw;
   return data;
 }

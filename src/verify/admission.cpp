@@ -179,7 +179,7 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
     else
       tried.push_back(std::move(trivial));
   };
-  KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, {oracle::Family::normal, seed + 2}));
+  KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, {oracle::Pattern::normal, seed + 2}));
   for (const TrivialCandidate& trivial : trivial_candidates(task, data, elsewhere))
     judge(trivial.name, trivial.outputs,
           fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
@@ -193,7 +193,7 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
              }),
         "the outputs hardly depend on the inputs: the answer to other inputs would pass.");
   if (!all) return suspects;
-  KERF_TRY(const auto other, oracle::draw_inputs(task, shape, {oracle::Family::normal, seed + 1}));
+  KERF_TRY(const auto other, oracle::draw_inputs(task, shape, {oracle::Pattern::normal, seed + 1}));
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
     if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
     std::vector<ir::HostTensor> changed = data.inputs;
@@ -243,7 +243,7 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
   };
   std::vector<Suspect> suspects;
   for (int draw = 0; draw < kDraws; ++draw, seed += kSeedsPerDraw) {
-    KERF_TRY(DataSet data, oracle::make_data(task, reference, shape, {oracle::Family::normal, seed}));
+    KERF_TRY(DataSet data, oracle::make_data(task, reference, shape, {oracle::Pattern::normal, seed}));
     KERF_TRY_VOID(estimate_honest_errors(task, reference, shape, data, seed));
     for (std::size_t k = 0; k < task.outputs.size(); ++k) {
       const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
@@ -268,16 +268,8 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
   return refuse(suspects.front().refusal);
 }
 
-double elements(const Task& task, const ShapeSet& shape) {
-  double total = 0;
-  for (const auto* list : {&task.inputs, &task.outputs})
-    for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
-  return total;
-}
-
 bool is_quick(const Task& task, const ShapeSet& shape) {
-  if (elements(task, shape) > kMostElements || !task.graph) return false;
+  if (element_count(task, shape) > kMostElements || !task.graph) return false;
   const auto cost = ir::cost(*task.graph, shape.symbols);
   return cost && cost->fma_flops / 2 + cost->other_flops <= kMostWork;
 }
@@ -297,8 +289,9 @@ Result<Admission> admit_shape(const Task& task, const oracle::Reference& referen
 }  // namespace
 
 Result<Admission> admit(const Task& task, const oracle::Reference& reference, std::int64_t host_bytes) {
-  const ShapeSet& smallest = *std::ranges::min_element(
-      task.shapes, [&](const ShapeSet& a, const ShapeSet& b) { return elements(task, a) < elements(task, b); });
+  const ShapeSet& smallest = *std::ranges::min_element(task.shapes, [&](const ShapeSet& a, const ShapeSet& b) {
+    return element_count(task, a) < element_count(task, b);
+  });
   KERF_TRY(Admission admission, admit_shape(task, reference, smallest, true, host_bytes));
   for (const ShapeSet& shape : task.shapes) {
     if (!admission.admitted) break;

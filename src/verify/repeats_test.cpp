@@ -23,7 +23,7 @@ class RepeatsTest : public testing::Test {
   RepeatsTest() : task_(task_of("y = x * w")), reference_(oracle::make_graph_reference(task_).value()) {
     for (auto* data : {&checked_, &other_})
       *data =
-          oracle::make_data(task_, *reference_, task_.shapes[0], {oracle::Family::normal, data == &other_ ? 8U : 7U})
+          oracle::make_data(task_, *reference_, task_.shapes[0], {oracle::Pattern::normal, data == &other_ ? 8U : 7U})
               .value();
     bench_ = std::make_unique<FakeBench>(ProblemLayout{{{"x", DType::f32, {4, 3}, BufferRole::input},
                                                         {"w", DType::f32, {3}, BufferRole::input},
@@ -104,7 +104,7 @@ TEST_F(RepeatsTest, ATaskWhoseRowsDependOnEachOtherIsNamed) {
   EXPECT_TRUE(check_rows_are_independent(task_, task_.shapes[0], *reference_, checked_, made));
   const Task sums = task_of("y = cumsum(x, axis=0) * w");
   const auto reference = oracle::make_graph_reference(sums).value();
-  const auto data = oracle::make_data(sums, *reference, sums.shapes[0], {oracle::Family::normal, 7}).value();
+  const auto data = oracle::make_data(sums, *reference, sums.shapes[0], {oracle::Pattern::normal, 7}).value();
   const auto rows = with_other_rows(sums, sums.shapes[0], data, other_, true).value();
   const Status refused = check_rows_are_independent(sums, sums.shapes[0], *reference, data, rows);
   ASSERT_FALSE(refused);

@@ -38,17 +38,9 @@ struct Options {
   std::uint64_t first_seed = 1;
   int draws = 1;
   double seconds = 1e9;        ///< no draw begins after so much time
-  bool all_families = false;   ///< on every shape, not on the smallest alone
+  bool all_patterns = false;   ///< on every shape, not on the smallest alone
   double most_elements = 1e9;  ///< larger shapes are left out
 };
-
-double elements(const Task& task, const ShapeSet& shape) {
-  double total = 0;
-  for (const auto* list : {&task.inputs, &task.outputs})
-    for (const auto& tensor : *list)
-      if (const auto count = element_count(tensor.shape).evaluate(shape.symbols)) total += static_cast<double>(*count);
-  return total;
-}
 
 Status write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   std::ofstream file(path, std::ios::binary);
@@ -77,9 +69,9 @@ class Server {
   Server(const Options& options, const Task& task, TargetSession& session, const oracle::Reference& reference)
       : options_(options), task_(task), session_(session), reference_(reference) {
     shapes_ = shapes_for(task, options.target);
-    std::erase_if(shapes_, [&](const ShapeSet& shape) { return elements(task, shape) > options.most_elements; });
-    std::ranges::stable_sort(shapes_,
-                             [&](const auto& a, const auto& b) { return elements(task_, a) < elements(task_, b); });
+    std::erase_if(shapes_, [&](const ShapeSet& shape) { return element_count(task, shape) > options.most_elements; });
+    std::ranges::stable_sort(
+        shapes_, [&](const auto& a, const auto& b) { return element_count(task_, a) < element_count(task_, b); });
   }
 
   Status serve() {
@@ -95,14 +87,14 @@ class Server {
  private:
   static void say(const Json& line) { std::cout << line.dump() << std::endl; }
 
-  /// As the judge prepares it: every family on the smallest shape, on the others those it would draw.
+  /// As the judge prepares it: every pattern on the smallest shape, on the others those it would draw.
   Status serve_draw(std::uint64_t seed) {
-    Families usable;
+    UsablePatterns usable;
     for (std::size_t s = 0; s < shapes_.size(); ++s) {
       const JudgeTools tools = session_.tools();
       const ShapeContext::Inputs inputs{task_, shapes_[s], tools.target, reference_, tools.builds, seed, 3, 0, nullptr};
-      Families found;
-      const bool all = s == 0 || options_.all_families;
+      UsablePatterns found;
+      const bool all = s == 0 || options_.all_patterns;
       KERF_TRY(const auto context, ShapeContext::prepare(inputs, all ? nullptr : &usable, found));
       if (s == 0) usable = found;
       for (const oracle::DataSet* data : context->checked()) KERF_TRY_VOID(offer(*context, *data, seed));
@@ -117,7 +109,7 @@ class Server {
       KERF_TRY(again, oracle::draw_inputs(task_, context.shape(), *data.drawn));
     }
     const auto& inputs = data.inputs.empty() ? again : data.inputs;
-    Json line{{"draw", seed}, {"shape", data.shape}, {"family", data.distribution}};
+    Json line{{"draw", seed}, {"shape", data.shape}, {"pattern", data.distribution}};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       KERF_TRY_VOID(write_bytes(options_.folder / (task_.inputs[i].name + ".bin"), inputs[i].bytes));
       line["inputs"].push_back(describe(task_.inputs[i].name, inputs[i].dtype, inputs[i].shape));
@@ -203,7 +195,7 @@ int main(int argc, char** argv) {
   app.add_option("--draws", options.draws);
   app.add_option("--seconds", options.seconds);
   app.add_option("--most-elements", options.most_elements);
-  app.add_flag("--all-families", options.all_families);
+  app.add_flag("--all-patterns", options.all_patterns);
   CLI11_PARSE(app, argc, argv);
   const auto done = kerf::run(options);
   if (done) return 0;

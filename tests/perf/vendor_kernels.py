@@ -5,7 +5,7 @@
     tests/perf/vendor_kernels.py --target cpu --draws 20
     tests/perf/vendor_kernels.py --target cuda --draws 50 --jobs 5 --seconds 60 --json vendor.jsonl
 
-build/release/tests/perf/vendor_kernels draws the judge's data sets (every family on the small shape, on the large one those that the judge would draw; --all-families: all) and judges the results
+build/release/tests/perf/vendor_kernels draws the judge's data sets (every pattern on the small shape, on the large one those that the judge would draw; --all-patterns: all) and judges the results
 by the judge's own code; this script computes them with PyTorch. A draw is one seed: all data sets of a judgement. Per task and implementation: data sets, refusals, and the largest share of each limit
 that was used (beyond 1 it is a refusal): rms, worst element, worst run of neighbours, numbers of large errors, and what makes an element wrong.
 """
@@ -187,7 +187,7 @@ def judge_task(name, arguments):
     try:
         (folder / "task.toml").write_text(task_text(name, arguments.target))
         command = [arguments.program, folder / "task.toml", "--kerf", arguments.kerf, "--folder", folder, "--cache", arguments.cache, "--target", arguments.target,
-                   "--first-seed", arguments.first_seed, "--draws", arguments.draws, "--seconds", arguments.seconds] + (["--all-families"] if arguments.all_families else [])
+                   "--first-seed", arguments.first_seed, "--draws", arguments.draws, "--seconds", arguments.seconds] + (["--all-patterns"] if arguments.all_patterns else [])
         server = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
         def ask(line):
@@ -209,7 +209,7 @@ def judge_task(name, arguments):
                     continue
                 save(torch, folder, data["outputs"][0], result)
                 answer = json.loads(ask("check " + implementation))
-                rows.append({"task": name, "draw": data["draw"], "shape": data["shape"], "family": data["family"], **answer})
+                rows.append({"task": name, "draw": data["draw"], "shape": data["shape"], "pattern": data["pattern"], **answer})
             line = ask("next")
         server.stdin.close()
         if server.wait() != 0 or not line:
@@ -234,8 +234,8 @@ def report(rows):
     for (task, name), group in groups.items():
         cells = []
         for limit in LIMITS:
-            value, family = max((row["outputs"][0].get(f"{limit}_share") or 0, f"{row['family']}, {row['shape']}") for row in group)
-            cells.append(f"{value:.2g} ({family})")
+            value, pattern = max((row["outputs"][0].get(f"{limit}_share") or 0, f"{row['pattern']}, {row['shape']}") for row in group)
+            cells.append(f"{value:.2g} ({pattern})")
         print(f"| {task:22} | {name:27} | {len({row['draw'] for row in group})} | {len(group)} | {sum(1 for row in group if row['refused'])} | " + " | ".join(cells) + " |")
     refused = [row for row in rows if row["refused"]]
     for row in refused:
@@ -251,7 +251,7 @@ def main():
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="per task: no draw begins after it")
-    parser.add_argument("--all-families", action="store_true", help="on the large shape, too")
+    parser.add_argument("--all-patterns", action="store_true", help="on the large shape, too")
     parser.add_argument("--jobs", type=int, default=1, help="tasks at a time")
     parser.add_argument("--kerf", default=ROOT / "build/release/kerf", type=pathlib.Path)
     parser.add_argument("--program", default=ROOT / "build/release/tests/perf/vendor_kernels", type=pathlib.Path)

@@ -15,7 +15,7 @@ using worker::Writer;
 std::uint64_t draw_form(const DeviceDraw& draw, DType dtype) {
   if (draw.given) return kDrawGiven + static_cast<std::uint64_t>(draw.given->kind);
   if (dtype == DType::boolean) return kDrawBools;
-  return is_integer(dtype) ? kDrawIntegers : static_cast<std::uint64_t>(draw.input.family);
+  return is_integer(dtype) ? kDrawIntegers : static_cast<std::uint64_t>(draw.input.pattern);
 }
 
 }  // namespace

@@ -92,9 +92,9 @@ class CudaOracleTest : public CudaBenchTest {
              {"z", DType::boolean, {n}, BufferRole::output}},
             1};
   }
-  DeviceRecipe recipe(std::uint64_t seed, oracle::Family family) {
+  DeviceRecipe recipe(std::uint64_t seed, oracle::Pattern pattern) {
     DeviceRecipe recipe;
-    recipe.inputs.push_back({{family, seed}, std::nullopt});
+    recipe.inputs.push_back({{pattern, seed}, std::nullopt});
     recipe.constants = {{"n", n}};
     recipe.oracle = compiled(
         "extern \"C\" __global__ void o(const float* x, double* s, double* y, double* yb, unsigned char* z, double* "
@@ -117,7 +117,7 @@ TEST_P(CudaOracleTest, ADataSetMadeOnTheDeviceJudgesLikeOneThatWasBrought) {
   ASSERT_NE(maker, nullptr);
   oracle::DataSet data;
   data.id = next_id();
-  const auto made = maker->make_on_device(data, recipe(17, oracle::Family::spikes));
+  const auto made = maker->make_on_device(data, recipe(17, oracle::Pattern::spikes));
   ASSERT_TRUE(made) << made.error().message;
   const auto launch = plan((n + 255) / 256, {"x", "y", "z"});
   const auto good = loaded(*bench, kHonest, launch, {{"n", n}});
@@ -139,7 +139,7 @@ TEST_P(CudaOracleTest, ADataSetMadeOnTheDeviceJudgesLikeOneThatWasBrought) {
   EXPECT_EQ(report.outputs[0].wrong, 1);
   EXPECT_EQ(report.outputs[0].worst, 4000);
   EXPECT_EQ(report.outputs[1].wrong, 1);
-  const auto drawn = oracle::draw({"x", DType::f32, {Dim(n)}}, {}, {oracle::Family::spikes, 17}, std::nullopt);
+  const auto drawn = oracle::draw({"x", DType::f32, {Dim(n)}}, {}, {oracle::Pattern::spikes, 17}, std::nullopt);
   ASSERT_TRUE(drawn);
   EXPECT_EQ(report.outputs[0].worst_expected, 2.0 * static_cast<double>(drawn->as<float>()[4000]) + 1);
   EXPECT_GT(report.outputs[0].worst_bound, 0);
@@ -150,7 +150,7 @@ TEST_P(CudaOracleTest, TheRecipeIsFollowedAgainInAFreshWorker) {
   auto* maker = dynamic_cast<DeviceOracle*>(bench.get());
   oracle::DataSet data;
   data.id = next_id();
-  ASSERT_TRUE(maker->make_on_device(data, recipe(3, oracle::Family::normal)));
+  ASSERT_TRUE(maker->make_on_device(data, recipe(3, oracle::Pattern::normal)));
   const auto launch = plan((n + 255) / 256, {"x", "y", "z"});
   const auto bad =
       loaded(*bench, "extern \"C\" __global__ void k(const float* x, float* y, unsigned char* z) { *(int*)8 = 1; }",
@@ -177,21 +177,21 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
                                plan(bytes / 256 + 1), {{"m", bytes}});
     using Kind = InputDistribution::Kind;
     std::vector<DeviceDraw> draws;
-    for (const auto family : oracle::kAllFamilies) {
-      oracle::InputDraw input{family, 5};
-      if (family == oracle::Family::scaled) input.a = 0.037, input.b = -11.3;
-      if (family == oracle::Family::rows) input.a = 37, input.b = 20;
-      if (family == oracle::Family::masked) input.a = 37, input.b = -1e9;
+    for (const auto pattern : oracle::kAllPatterns) {
+      oracle::InputDraw input{pattern, 5};
+      if (pattern == oracle::Pattern::scaled) input.a = 0.037, input.b = -11.3;
+      if (pattern == oracle::Pattern::rows) input.a = 37, input.b = 20;
+      if (pattern == oracle::Pattern::masked) input.a = 37, input.b = -1e9;
       draws.push_back({input, std::nullopt});
     }
-    draws.push_back({{oracle::Family::specials, 5, 0}, std::nullopt});  // without infinities
+    draws.push_back({{oracle::Pattern::specials, 5, 0}, std::nullopt});  // without infinities
     for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
       InputDistribution given;
       given.kind = kind;
       given.a = -3.7;
       given.b = 9.1;
       if (kind == Kind::integers) given.a = -2, given.b = 5;
-      draws.push_back({{oracle::Family::normal, 99}, given});
+      draws.push_back({{oracle::Pattern::normal, 99}, given});
     }
     for (const auto& draw : draws) {
       oracle::DataSet data;

@@ -39,7 +39,7 @@ struct ComparePartial {
   double worst_run = 0;  ///< oracle::CompareStats::worst_run
 };
 
-/// What `kerf_draw` draws: 0 to 10 are oracle::Family, then InputDistribution::Kind, then what integer dtypes get.
+/// What `kerf_draw` draws: 0 to 10 are oracle::Pattern, then InputDistribution::Kind, then what integer dtypes get.
 inline constexpr std::uint64_t kDrawGiven = 16, kDrawBools = 32, kDrawIntegers = 33;
 /// What `kerf_mask` writes.
 inline constexpr std::uint64_t kMaskExpected = 0, kMaskNarrowBound = 1, kMaskWideBound = 2;

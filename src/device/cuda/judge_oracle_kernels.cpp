@@ -75,7 +75,7 @@ __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_lengt
                                   : kind == 3 && column < place;
   return hidden ? mask : bell(mix(bits));
 }
-// Forms 0 to 10: the families (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
+// Forms 0 to 10: the patterns (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
 __device__ double drawn(u64 form, u64 stream, u64 index, u64 count, double a, double b) {
   const u64 bits = mix(stream + index);
   switch (form) {

@@ -98,8 +98,8 @@ void conforms(Target& target, const codegen::GraphCase& test_case, DType compute
 
   const auto reference = oracle::make_graph_reference(task);
   ASSERT_TRUE(reference) << reference.error().message;
-  for (const oracle::Family family : {oracle::Family::normal, oracle::Family::integers}) {
-    auto data = oracle::make_data(task, **reference, task.shapes[0], {family, 7});
+  for (const oracle::Pattern pattern : {oracle::Pattern::normal, oracle::Pattern::integers}) {
+    auto data = oracle::make_data(task, **reference, task.shapes[0], {pattern, 7});
     ASSERT_TRUE(data) << data.error().message;
     VerifyOptions verify_options;
     verify_options.call_limit = std::chrono::seconds(60);

@@ -126,9 +126,9 @@ class Emulated : public testing::TestWithParam<Case> {
     if (!program_.empty()) std::filesystem::remove_all(program_.parent_path());
   }
   /// Both as it is drawn, and after `change` (input, flat index, value).
-  void holds(oracle::Family family, const std::function<float(std::size_t, std::int64_t, float)>& change = {}) {
+  void holds(oracle::Pattern pattern, const std::function<float(std::size_t, std::int64_t, float)>& change = {}) {
     const ShapeSet& shape = shape_of(task_, "odd");
-    auto inputs = oracle::draw_inputs(task_, shape, {family, 5});
+    auto inputs = oracle::draw_inputs(task_, shape, {pattern, 5});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (std::size_t n = 0; change && n < inputs->size(); ++n)
       for (std::int64_t i = 0; i < (*inputs)[n].elements(); ++i) {
@@ -155,27 +155,27 @@ class Emulated : public testing::TestWithParam<Case> {
 TEST_P(Emulated, PassesTheComparisonOnEveryInputFamilyAndWhereItsRangeEnds) {
   open();
   if (HasFatalFailure()) return;
-  for (const oracle::Family family : oracle::kAllFamilies) {
-    SCOPED_TRACE(oracle::family_name(family));
+  for (const oracle::Pattern pattern : oracle::kAllPatterns) {
+    SCOPED_TRACE(oracle::pattern_name(pattern));
     // Zeros around an image times a weight that is not finite: the reference and plain loops disagree there.
     const bool finite_weights = GetParam().task.ends_with("convolution");
-    holds(family, [&](std::size_t n, std::int64_t, float x) {
+    holds(pattern, [&](std::size_t n, std::int64_t, float x) {
       return finite_weights && n == 1 && !std::isfinite(x) ? 1.0F : x;
     });
   }
   {
     SCOPED_TRACE("magnitudes over 40 binades: more than f16 has");
-    holds(oracle::Family::normal,
+    holds(oracle::Pattern::normal,
           [](std::size_t, std::int64_t i, float x) { return std::ldexp(x, -static_cast<int>(i * 7919 % 40)); });
   }
   {
     SCOPED_TRACE("a few entries far below the others");
-    holds(oracle::Family::normal,
+    holds(oracle::Pattern::normal,
           [](std::size_t n, std::int64_t i, float x) { return n == 0 && i % 997 == 5 ? x * 0x1p-34F : x; });
   }
   {
     SCOPED_TRACE("large and small operands whose product is ordinary");
-    holds(oracle::Family::normal, [](std::size_t n, std::int64_t, float x) {
+    holds(oracle::Pattern::normal, [](std::size_t n, std::int64_t, float x) {
       return n == 0 ? x * 0x1p90F : n == 1 ? x * 0x1p-90F : x;
     });
   }
@@ -188,7 +188,7 @@ TEST_P(EmulatedProduct, ComputesSumsThatMeetOnlyTheSmallEntriesOfARow) {
   if (HasFatalFailure()) return;
   // Row 3 of a is 1 at k = 0 and tiny elsewhere; row 0 of b is zero.
   const std::int64_t k = shape_of(task_, "odd").symbols.at("k"), n = shape_of(task_, "odd").symbols.at("n");
-  holds(oracle::Family::normal, [&](std::size_t input, std::int64_t i, float x) {
+  holds(oracle::Pattern::normal, [&](std::size_t input, std::int64_t i, float x) {
     if (input == 0 && i / k == 3) return i % k == 0 ? 1.0F : x * 0x1p-38F;
     return input == 1 && i < n ? 0.0F : x;
   });
