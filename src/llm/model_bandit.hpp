@@ -1,29 +1,14 @@
 #pragma once
-// Which model of an ensemble to ask next: improvement per cost, by Thompson sampling.
+// Which model of an ensemble to ask next: improvement per cost.
 
-#include <map>
-#include <span>
-#include <string>
-
-#include "base/rng.hpp"
+#include "base/gain_bandit.hpp"
 
 namespace kerf::llm {
 
-/// Old observations fade, because what is left to gain changes. Not thread-safe.
-class ModelBandit {
+/// Arms are models' names, costs in any one unit. Half of what was seen is forgotten after 34 questions.
+class ModelBandit : public GainBandit {
  public:
-  /// `gain`: logarithm of the speedup over the parent (0 for none, or for a kernel that failed); `cost` in any one
-  /// unit.
-  void observe(const std::string& model, double gain, double cost);
-
-  /// Draws one of `models` (not empty). One that was never asked is taken to be a little better than the average.
-  std::size_t choose(std::span<const std::string> models, Rng& rng) const;
-
- private:
-  struct Arm {
-    double weight = 0, gain = 0, squares = 0, cost = 0;  // faded sums
-  };
-  std::map<std::string, Arm> arms_;
+  ModelBandit() : GainBandit(GainBanditOptions{.fade = 0.98, .prior_weight = 1, .optimism = 1.3}) {}
 };
 
 }  // namespace kerf::llm

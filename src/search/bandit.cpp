@@ -8,11 +8,7 @@
 namespace kerf {
 namespace {
 
-constexpr double kFade = 0.97;        // per observation: half is forgotten after 23
-constexpr double kPriorWeight = 1.5;  // observations the prior is worth
-constexpr double kOptimism = 1.5;     // the prior's gain, times the average
-constexpr double kFirstGain = 0.2;    // expected while nothing is known
-constexpr int kPatience = 3;          // failures in a row after which a direction is left alone
+constexpr int kPatience = 3;  // failures in a row after which a direction is left alone
 
 /// Gamma(shape, 1) by Marsaglia and Tsang's rejection method.
 double draw_gamma(double shape, Rng& rng) {
@@ -29,50 +25,6 @@ double draw_gamma(double shape, Rng& rng) {
 double draw_beta(double a, double b, Rng& rng) {
   const double x = draw_gamma(a, rng), y = draw_gamma(b, rng);
   return x + y > 0 ? x / (x + y) : 0.5;
-}
-
-void OperationBandit::observe(const std::string& arm, double gain, double cost) {
-  for (auto& [name, known] : arms_) {
-    known.weight *= kFade;
-    known.gain *= kFade;
-    known.cost *= kFade;
-    known.squares *= kFade;
-  }
-  Arm& mine = arms_[arm];
-  cost = std::max(cost, 1e-3);
-  mine.weight += 1;
-  mine.gain += gain;
-  mine.cost += cost;
-  mine.squares += gain * gain;
-}
-
-std::size_t OperationBandit::choose(std::span<const std::string> arms, Rng& rng) const {
-  Arm all;
-  for (const auto& [name, arm] : arms_) {
-    all.weight += arm.weight;
-    all.gain += arm.gain;
-    all.cost += arm.cost;
-    all.squares += arm.squares;
-  }
-  const double mean_cost = all.weight > 0 ? all.cost / all.weight : 1;
-  const double mean_gain = all.weight > 0 ? all.gain / all.weight : kFirstGain;
-  const double prior = std::max(kOptimism * mean_gain, 0.01);
-  const double spread = std::sqrt(std::max(all.weight > 0 ? all.squares / all.weight : 0.0, 1e-4));
-  std::size_t best = 0;
-  double best_value = -1e300;
-  for (std::size_t i = 0; i < arms.size(); ++i) {
-    const auto found = arms_.find(arms[i]);
-    const Arm arm = found == arms_.end() ? Arm{} : found->second;
-    const double gain = (arm.gain + kPriorWeight * prior) / (arm.weight + kPriorWeight);
-    const double cost = (arm.cost + kPriorWeight * mean_cost) / (arm.weight + kPriorWeight);
-    const double drawn = gain + rng.normal() * spread / std::sqrt(arm.weight + kPriorWeight);
-    const double value = drawn / std::max(cost / mean_cost, 0.05);
-    if (value > best_value) {
-      best_value = value;
-      best = i;
-    }
-  }
-  return best;
 }
 
 void DirectionBandit::observe(const Cell& from, const Direction& direction, bool success) {

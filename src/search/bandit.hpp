@@ -9,26 +9,24 @@
 #include <vector>
 
 #include "archive/archive.hpp"
+#include "base/gain_bandit.hpp"
 #include "base/rng.hpp"
 #include "propose/proposer.hpp"
 
 namespace kerf {
 
-/// Shares the budget between arms (proposer and operation) by gain per unit of cost. Old observations fade, because an
-/// operation that was good early (a new family) may be spent later.
-class OperationBandit {
+/// Shares the budget between arms (proposer and operation) by gain per second. Half of what was seen is forgotten after
+/// 23 observations: an operation that was good early (a new family of kernels) may be spent later.
+class OperationBandit : public GainBandit {
  public:
-  /// `gain`: logarithm of the speedup over the parent, 0 for none; `cost` in seconds.
-  void observe(const std::string& arm, double gain, double cost);
-
-  /// Draws one of `arms` (not empty); arms that were never tried are taken to be a little better than the average.
-  std::size_t choose(std::span<const std::string> arms, Rng& rng) const;
-
- private:
-  struct Arm {
-    double weight = 0, gain = 0, cost = 0, squares = 0;  // faded sums
-  };
-  std::map<std::string, Arm> arms_;
+  OperationBandit()
+      : GainBandit(GainBanditOptions{.fade = 0.97,
+                                     .prior_weight = 1.5,
+                                     .optimism = 1.5,
+                                     .first_gain = 0.2,
+                                     .least_prior = 0.01,
+                                     .least_spread = 0.01,
+                                     .least_cost = 0.05}) {}
 };
 
 /// Where a child should land: success counts per (cell, direction), pooled over cells. A direction that failed several
