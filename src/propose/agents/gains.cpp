@@ -12,6 +12,9 @@ std::optional<double> Gains::observe(const Step& step) {
   if (timed) speedups_[step.number] = figure;
   if (step.stage != Stage::start && step.stage != Stage::search) return std::nullopt;
   if (!timed) return 0;
+  // Timed in turn with its parent: measured, not concluded from two speedups.
+  if (measured->comparison && !step.parents.empty() && measured->comparison->step == step.parents.front())
+    return std::max(0.0, std::log(measured->comparison->ratio));
   const auto parent = step.parents.empty() ? speedups_.end() : speedups_.find(step.parents.front());
   return std::max(0.0, figure - (parent == speedups_.end() ? 0.0 : parent->second));
 }
