@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/template.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "run/standing.hpp"
 
@@ -72,13 +73,13 @@ std::string script() {
 }
 
 std::string summary(const RunView& run) {
-  if (run.best == 0) return fmt::format("{} steps; nothing was measured yet.", run.steps.size());
+  const std::string steps = counted(run.steps.size(), "step");
+  if (run.best == 0) return steps + "; nothing was measured yet.";
   const Measurement* measurement = measurement_of(run.step(run.best));
-  if (measurement == nullptr) return fmt::format("{} steps; nothing was timed.", run.steps.size());
-  if (is_fallback(run.step(run.best)))
-    return fmt::format("The plain kernel stays the best after {} steps.", run.steps.size());
-  return fmt::format("Step {} is {}: {:.3g} times as fast, after {} steps.", run.best,
-                     standing_text(measurement->speedup), measurement->speedup.ratio, run.steps.size());
+  if (measurement == nullptr) return steps + "; nothing was timed.";
+  if (is_fallback(run.step(run.best))) return fmt::format("The plain kernel stays the best after {}.", steps);
+  return fmt::format("Step {} is {}: {:.3g} times as fast, after {}.", run.best, standing_text(measurement->speedup),
+                     measurement->speedup.ratio, steps);
 }
 
 }  // namespace

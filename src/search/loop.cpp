@@ -126,7 +126,7 @@ std::string Search::reason_to_stop() const {
     return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
   if (following_) return following_->done() && idle() ? "the recorded run ends here" : "";
   if (options_.patience > 0 && state_.since_improvement() >= options_.patience)
-    return fmt::format("no improvement in {} evaluations", state_.since_improvement());
+    return fmt::format("no improvement in {}", counted(state_.since_improvement(), "evaluation"));
   if (at_the_floor())
     return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
   return "";

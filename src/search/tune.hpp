@@ -66,7 +66,7 @@ struct TuneReport {
   bool complete = false;  ///< every allowed tuple was timed, or is the same code as one that was
 };
 
-/// Looks at tuples within the budget, then takes the winners through the whole pipeline. The best of them takes the
+/// Times tuples within the budget, then takes the winners through the whole pipeline. The best of them takes the
 /// place of the defaults only if it is not slower when the two are timed in turn. An error when there is nothing
 /// to tune, no tuple satisfies the requirements, or the environment fails; when no tuple passes, `verdict` says why.
 /// Deterministic in the seed up to the noise of the timings.

@@ -25,7 +25,7 @@ struct TuneEstimate {
 
 /// Borrowed for the call.
 struct TuneSearchHooks {
-  /// Looks at a tuple (again); none when it is refused.
+  /// Times a tuple (again); none when it is refused.
   std::function<Result<std::optional<TuneEstimate>>(const TunePoint& point, int rounds)> time;
   std::function<bool()> go_on;  ///< false: time is up
   /// Set: whether a tuple that was not timed yet is the same code as one that was; it is then left out and not counted.

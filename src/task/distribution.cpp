@@ -52,7 +52,8 @@ Result<InputDistribution> parse_distribution(std::string_view text) {
     return bad(fmt::format("unknown distribution '{}'{}; choose one of: {}", name, did_you_mean(name, kKinds), kForms));
   const auto args = split_outside_brackets(text.substr(open + 1, text.size() - open - 2), ',');
   const std::size_t wanted = name == "constant" ? 1 : 2;
-  if (args.size() != wanted) return bad(fmt::format("{} takes {} values, not {}", name, wanted, args.size()));
+  if (args.size() != wanted)
+    return bad(fmt::format("{} takes {}, not {}", name, counted(wanted, "value"), args.size()));
   if (name == "integers") return read_integers(args);
 
   InputDistribution result;

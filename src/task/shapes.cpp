@@ -49,7 +49,7 @@ Status check_binds(const Source& source, const Table& table, const std::vector<S
   for (std::size_t i = 0; i < sets.size(); ++i) {
     for (const auto& symbol : wanted) {
       if (sets[i].symbols.contains(symbol)) continue;
-      std::vector<std::string> strangers;  // bound here, but not used by any tensor: likely a slip of the pen
+      std::vector<std::string> strangers;  // bound here, but not used by any tensor: likely misspelt
       for (const auto& [name, value] : sets[i].symbols)
         if (!contains(needed, name)) strangers.push_back(name);
       const std::string guess = nearest(symbol, strangers);

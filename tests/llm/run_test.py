@@ -176,7 +176,7 @@ class Tests:
         check(result["best_step"] > 0, result)
         second = Writer.asked[2]["messages"]
         check(len(second) == 4 and second[2]["content"] == block(broken), "the conversation goes on")
-        check("error" in second[3]["content"], "the compiler's words are shown")
+        check("error" in second[3]["content"], "the compiler output is shown")
         traces = self.traces("repairs")
         check(len(traces) >= 5 and traces[0]["reward"] == -0.8 and traces[1]["reward"] == 1, [t["reward"] for t in traces])
         check(traces[1]["turn"] == 2 and traces[1]["messages"][-1]["role"] == "user", traces[1]["turn"])

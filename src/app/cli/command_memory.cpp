@@ -80,8 +80,8 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
     print_json(json, console);
     return {};
   }
-  console.out << fmt::format("{}: {} experiences of {} tasks\n", memory.file.string(), memory.all.size(),
-                             counts.size());
+  console.out << fmt::format("{}: {} of {}\n", memory.file.string(), counted(memory.all.size(), "experience"),
+                             counted(counts.size(), "task"));
   if (counts.empty()) {
     console.out << "'kerf optimize TASK' and 'kerf campaign TASK...' add to it\n" << std::flush;
     return {};
@@ -211,9 +211,9 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
                                100 * one->share, format_us(one->time_us));
   else
     console.out << fmt::format("refused   {}: {}\n", one_line(one->gate), fit(one_line(one->message), 100));
-  console.out << fmt::format("from      step {} of run {}, by {} ({}), {}; seen in {} runs\n", one->step,
-                             one_line(one->run), one_line(one->mind), one_line(one->operation),
-                             format_utc(one->recorded_ms), one->seen);
+  console.out << fmt::format("from      step {} of run {}, by {} ({}), {}; seen in {}\n", one->step, one_line(one->run),
+                             one_line(one->mind), one_line(one->operation), format_utc(one->recorded_ms),
+                             counted(one->seen, "run"));
   for (const auto& [stage, value] : one->values) {
     console.out << fmt::format("{:<12} {:+.3f} after {:.0f} uses", value_stage_name(stage), value.all.mean,
                                value.all.count);
@@ -246,7 +246,7 @@ Status export_memory(OpenMemory& memory, const MemoryOptions& options, Console& 
   if (options.json)
     print_json({{"schema", 1}, {"file", options.what}, {"experiences", lines}}, console);
   else
-    console.out << fmt::format("{}: {} experiences\n", options.what, lines) << std::flush;
+    console.out << fmt::format("{}: {}\n", options.what, counted(lines, "experience")) << std::flush;
   return {};
 }
 
@@ -272,7 +272,8 @@ Status import_memory(OpenMemory& memory, const MemoryOptions& options, Console& 
         console);
     return {};
   }
-  console.out << fmt::format("{} experiences added, {} known, {} left out\n", added.size(), known, read->skipped.size())
+  console.out << fmt::format("{} added, {} known, {} left out\n", counted(added.size(), "experience"), known,
+                             read->skipped.size())
               << std::flush;
   return {};
 }

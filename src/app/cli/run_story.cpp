@@ -48,7 +48,7 @@ std::string what_changed(const RunView& run, const Step& step) {
   if (step.parents.empty()) return "a new start";
   const auto lines = report::diff_lines(run.step(step.parents[0]).source, step.source);
   const auto total = report::count(lines);
-  return fmt::format("{} lines added, {} removed", total.added, total.removed);
+  return fmt::format("{} added, {} removed", counted(total.added, "line"), total.removed);
 }
 
 std::string diff_text(const RunView& run, const Step& step, const Style& style) {
