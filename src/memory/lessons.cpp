@@ -11,6 +11,7 @@ namespace kerf::memory {
 namespace {
 
 constexpr std::size_t kMostKernels = 24, kMostFailures = 8;  // of one run
+constexpr int kMostWritten = 4;  // kernels without a recipe: those of one run are much like each other
 
 /// What kernels of the run are compared by; 0 when it was not measured.
 double speed_of(const Step& step) {
@@ -44,6 +45,8 @@ Experience experience_from(const Step& step, const RunOrigin& origin, Recipe rec
 std::vector<Experience> best_of(std::vector<Experience> kernels) {
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const Experience& a, const Experience& b) { return a.share > b.share; });
+  int written = 0;
+  std::erase_if(kernels, [&](const Experience& one) { return one.recipe.genes.empty() && ++written > kMostWritten; });
   std::set<std::string> compositions;
   std::stable_partition(kernels.begin(), kernels.end(),
                         [&](const Experience& one) { return compositions.insert(composition(one.recipe)).second; });

@@ -7,9 +7,7 @@
 namespace kerf::memory {
 namespace {
 
-constexpr double kExpected = 0.3;    // reward that an experience of the same task is expected to add
-constexpr double kDoubt = 0.25;      // deviation of that expectation
-constexpr double kDoubtUses = 8;     // uses that weigh as much as the expectation: (noise of a reward / doubt)^2
+constexpr int kMostOfTask = 8;       // kernels in the pool
 constexpr double kShownTwice = 0.3;  // what showing the same twice loses
 
 double alike(const Experience& a, const Experience& b) {
@@ -18,12 +16,18 @@ double alike(const Experience& a, const Experience& b) {
   return a.source_hash == b.source_hash ? 1 : 0;
 }
 
-/// What showing it is believed to add, as mean and deviation.
-std::pair<double, double> belief(const Pooled& one, ValueStage stage, const std::string& family) {
-  const double uses = value_count(one.experience, stage);
-  const double mean =
-      (kDoubtUses * kExpected * one.similarity + uses * value_of(one.experience, stage, family)) / (kDoubtUses + uses);
-  return {mean, kDoubt * std::sqrt(kDoubtUses / (kDoubtUses + uses))};
+/// What showing it is believed to add, as mean and deviation: what was expected and what was seen, each by its weight.
+std::pair<double, double> belief(const Pooled& one, ValueStage stage, const std::string& family,
+                                 const ShownOptions& options) {
+  const ValueStage other = stage == ValueStage::draft_shown ? ValueStage::refine_shown : ValueStage::draft_shown;
+  const double own_uses = value_count(one.experience, stage);
+  const double other_uses = options.other_stage * value_count(one.experience, other);
+  const double doubt = std::max(0.02, options.doubt * one.similarity);
+  const double believed = options.noise * options.noise / (doubt * doubt);  // uses that weigh as much
+  const double all = believed + own_uses + other_uses;
+  const double sum = believed * options.expected * one.similarity + own_uses * value_of(one.experience, stage, family) +
+                     other_uses * value_of(one.experience, other, family);
+  return {sum / all, options.noise / std::sqrt(all)};
 }
 
 using Places = std::vector<std::size_t>;
@@ -80,8 +84,20 @@ std::vector<Pooled> shown_pool(const TaskSignature& task, const std::vector<Expe
   }
   std::vector<Pooled> pool;
   for (const auto& [key, one] : best) pool.push_back({similarity(task, one->signature), *one});
-  std::stable_sort(pool.begin(), pool.end(), [](const Pooled& a, const Pooled& b) {
-    return a.similarity != b.similarity ? a.similarity > b.similarity : a.experience.share > b.experience.share;
+  // Of a task first what was seen to help, then what was not shown yet, the fastest first.
+  const auto worth = [&](const Pooled& one) {
+    return belief(one, ValueStage::draft_shown, task.family, options).first +
+           belief(one, ValueStage::refine_shown, task.family, options).first;
+  };
+  const bool valued = options.rule == Rule::kerf;
+  std::stable_sort(pool.begin(), pool.end(), [&](const Pooled& a, const Pooled& b) {
+    if (a.similarity != b.similarity) return a.similarity > b.similarity;
+    const double left = valued ? worth(a) : 0, right = valued ? worth(b) : 0;
+    return left != right ? left > right : a.experience.share > b.experience.share;
+  });
+  std::map<std::string, int> of_task;  // so that one task that was searched often leaves room for others
+  std::erase_if(pool, [&](const Pooled& one) {
+    return one.experience.kind == kKernelKind && ++of_task[one.experience.task_id] > kMostOfTask;
   });
   int kernels = std::max(0, options.kernels * options.pool_factor);
   int failures = std::max(0, options.failures * options.pool_factor);
@@ -101,7 +117,7 @@ std::vector<std::size_t> choose_shown(const std::vector<Pooled>& pool, ValueStag
   if (rng.chance(options.control)) return taken;
   std::vector<double> scores;
   for (const Pooled& one : pool) {
-    const auto [mean, deviation] = belief(one, stage, family);
+    const auto [mean, deviation] = belief(one, stage, family, options);
     scores.push_back(options.rule == Rule::kerf ? mean + deviation * rng.normal() : one.similarity);
   }
   take(pool, kKernelKind, options.kernels, scores, taken);

@@ -17,6 +17,11 @@ struct ShownOptions {
   double least_similarity = 0.1;  ///< of the pool
   double control = 0.1;           ///< share of questions with none, which show what the others add (kerf, similar)
   double epsilon = 0.1;           ///< share of random choices (published)
+  // What is believed before anything was seen (kerf); tests/perf/context_value.py compares others.
+  double expected = 0.3;     ///< reward that showing an experience of the same task adds, falling with similarity
+  double doubt = 0.2;        ///< deviation of that, falling likewise
+  double noise = 0.6;        ///< deviation of one reward
+  double other_stage = 0.5;  ///< what a use in the other stage counts
 };
 
 /// An experience that may be shown, with its similarity to the task.
@@ -25,7 +30,7 @@ struct Pooled {
   Experience experience;
 };
 
-/// The most similar first: of each task the best kernel of every composition, and its failures.
+/// The most similar first: of each task the best kernel of every composition, eight at most, and its failures.
 std::vector<Pooled> shown_pool(const TaskSignature& task, const std::vector<Experience>& known,
                                const ShownOptions& options);
 

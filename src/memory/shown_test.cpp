@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "memory/memory_fixture.hpp"
@@ -47,6 +48,14 @@ TEST(ShownPool, HasTheBestOfEveryCompositionAndTheFailures) {
   EXPECT_GT(pool[0].similarity, pool[2].similarity);
 }
 
+TEST(ShownPool, LeavesRoomForOtherTasks) {
+  std::vector<Experience> known{made_up_kernel(kShownLog, "passes", 8, 1)};
+  for (int i = 0; i < 100; ++i) known.push_back(made_up_kernel(kShownSoftmax, "variant" + std::to_string(i), 8, 0.9));
+  const auto pool = shown_pool(kShownHere, known, {});
+  EXPECT_EQ(pool.size(), 9u);
+  EXPECT_EQ(pool.back().experience.task, "log_softmax");
+}
+
 TEST(ShownChoice, BeginsWithWhatIsSimilarAndShowsOneFailure) {
   const auto pool = shown_pool(kShownHere,
                                {made_up_kernel(kShownSoftmax, "passes", 8, 1), made_up_kernel(kShownGelu, "simd", 8, 1),
@@ -83,6 +92,26 @@ TEST(ShownChoice, WhatHelpedIsShownMoreOftenThanWhatIsSimilar) {
   counts = shown_in(pool, options, 300);
   EXPECT_GT(counts[1], 240);
   EXPECT_GT(counts[0], 3) << "one in ten is random";
+}
+
+TEST(ShownChoice, TheOtherStageCountsHalf) {
+  std::vector<Experience> known{made_up_kernel(kShownSoftmax, "passes", 8, 1),
+                                made_up_kernel(kShownSoftmax, "parts", 8, 0.9)};
+  for (int i = 0; i < 6; ++i) learn(known[1].values[ValueStage::refine_shown], "reduce", 0.5, Rule::kerf);
+  ShownOptions options;
+  options.kernels = 1;
+  const auto ahead = [&] {  // of 300 drafts, how many more are shown what helped when refining
+    const auto pool = shown_pool(kShownHere, known, options);
+    auto counts = shown_in(pool, options, 300);
+    const std::size_t helped = pool[0].experience.recipe.genes[0].variant == "parts" ? 0 : 1;
+    return counts[helped] - counts[1 - helped];
+  };
+  const int half = ahead();
+  EXPECT_GT(half, 30);
+  options.other_stage = 0;
+  EXPECT_LT(std::abs(ahead()), half);
+  options.other_stage = 1;
+  EXPECT_GT(ahead(), half);
 }
 
 TEST(ShownChoice, ValuesOfOtherUsesDoNotCount) {

@@ -53,11 +53,17 @@ TEST_F(HtmlReport, ModelsAndPromptsAreThereWhereSomeWereAsked) {
   EXPECT_TRUE(without["models"].empty());
   EXPECT_TRUE(without["prompts"].empty());
   RunView run = *run_;
-  run.steps[0].provenance = {"writer", "draft-0-pabc", {}, 100, 20, 0.5, 3};
+  run.steps[0].provenance = {"writer", "draft-0-pabc", {"experience:aa"}, 100, 20, 0.5, 3};
+  run.steps[1].provenance.prompt = "draft-0";
   const auto with = nlohmann::json::parse(report_data(run, {}, 1 << 20));
   ASSERT_EQ(with["models"].size(), 1u);
   EXPECT_EQ(with["models"][0]["model"], "writer");
   EXPECT_EQ(with["models"][0]["tokens"], 120);
+  ASSERT_EQ(with["known"].size(), 1u);
+  EXPECT_EQ(with["known"][0]["id"], "experience:aa");
+  EXPECT_EQ(with["known"][0]["moves"].size(), 1u);
+  ASSERT_EQ(with["arms"].size(), 2u) << "answers with and without";
+  EXPECT_GE(with["minds"].size(), 1u);
   ASSERT_EQ(with["prompts"].size(), 1u);
   EXPECT_EQ(with["prompts"][0]["variant"], "pabc");
   EXPECT_EQ(with["prompts"][0]["answers"], 1);

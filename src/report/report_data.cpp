@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/line_diff.hpp"
+#include "run/context_tally.hpp"
 #include "run/prompts.hpp"
 #include "run/skill_tally.hpp"
 #include "run/standing.hpp"
@@ -162,6 +163,37 @@ void add_steps(Json& json, const RunView& run, std::size_t budget) {
     if (!run.step(member).parents.empty()) json["diffs"][std::to_string(member)] = diff_json(run, run.step(member));
 }
 
+void add_known(Json& json, const RunView& run) {
+  constexpr std::size_t kMostItems = 24;
+  json["minds"] = Json::array();
+  for (const MindTally& one : tally_minds(run))
+    json["minds"].push_back({{"mind", one.mind},
+                             {"kernels", one.kernels},
+                             {"passed", one.passed},
+                             {"new_best", one.best},
+                             {"tokens", one.tokens},
+                             {"cost_usd", number(one.cost_usd)}});
+  json["arms"] = Json::array();
+  for (const KnowledgeArm& arm : knowledge_arms(run))
+    json["arms"].push_back({{"kind", arm.kind},
+                            {"with", arm.with},
+                            {"answers", arm.answers},
+                            {"passed", arm.passed},
+                            {"mean_gain", number(std::exp(arm.mean_gain))}});
+  json["known"] = Json::array();
+  for (const ContextTally& item : tally_context(run)) {
+    if (json["known"].size() >= kMostItems) break;
+    Json moves = Json::array();
+    for (const auto& [step, value] : item.moves) moves.push_back({step, number(value)});
+    json["known"].push_back({{"id", item.id},
+                             {"kind", item.kind},
+                             {"about", item.about},
+                             {"uses", item.uses},
+                             {"passed", item.passed},
+                             {"moves", moves}});
+  }
+}
+
 void add_models(Json& json, const RunView& run) {
   json["models"] = Json::array();
   std::size_t of_models = 0;
@@ -244,6 +276,7 @@ std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs,
   json["directions"] = tally_json(tally_directions(run));
   add_models(json, run);
   add_skills(json, run);
+  add_known(json, run);
   json["costs"] = Json::array();
   for (const auto& cost : costs)
     json["costs"].push_back({{"shape", cost.shape}, {"bytes", number(cost.bytes)}, {"flops", number(cost.flops)}});

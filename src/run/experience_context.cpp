@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -70,6 +71,13 @@ void ExperienceContext::observe(const Step& step) {
         memory::learn(one.experience.values[reward->stage], task_.family, scaled, options_.rule);
   }
   seen.add(reward->value);
+}
+
+std::string ExperienceContext::tasks_text() const {
+  const std::lock_guard lock(mutex_);
+  auto tasks = nlohmann::json::object();
+  for (const memory::Pooled& one : pool_) tasks[one.experience.id] = one.experience.task;
+  return tasks.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 agents::ContextItem ExperienceContext::item_of(const memory::Pooled& one) const {

@@ -31,6 +31,8 @@ class ExperienceContext {
   void observe(const Step& step);
 
   std::size_t size() const { return pool_.size(); }
+  /// JSON: task by id, of all that may be shown; kept with the run for people.
+  std::string tasks_text() const;
 
  private:
   ExperienceContext(memory::TaskSignature task, memory::ShownOptions options, std::string fence)

@@ -49,10 +49,9 @@ class ExperienceContextTest : public ::testing::Test {
     options.kernels = 1;
     return ExperienceContext::open(memory_, here(), options, run, "cpp", skipped).value();
   }
-  std::vector<agents::ContextItem> select(const ExperienceContext& context, std::uint64_t seed, bool refine = false) {
+  std::vector<agents::ContextItem> select(const ExperienceContext& context, std::uint64_t seed) {
     ProposalRequest request;
     request.seed = seed;
-    if (refine) request.parent = KernelRecord{};
     return context.select(request);
   }
   FakeMemoryStore memory_;
@@ -89,10 +88,6 @@ TEST_F(ExperienceContextTest, WithinARunWhatHelpsIsSoonShownMore) {
     for (const auto& item : select(*context, seed))
       ++(item.id.find(good.id) != std::string::npos ? shown_good : shown_bad);
   EXPECT_GT(shown_good, 2 * shown_bad);
-  int refining = 0;  // another stage, in which nothing was learned
-  for (std::uint64_t seed = 1; seed <= 200; ++seed)
-    for (const auto& item : select(*context, seed, true)) refining += item.id.find(bad.id) != std::string::npos;
-  EXPECT_GT(refining, 50);
 }
 
 TEST_F(ExperienceContextTest, TheMemoryLearnsFromTheRunWhatWasShown) {
@@ -120,7 +115,7 @@ TEST_F(ExperienceContextTest, TheMemoryLearnsFromTheRunWhatWasShown) {
     ++(one.kind == memory::kKernelKind ? written_kernels : failures);
     EXPECT_EQ(memory_.source(one.id).value().empty(), one.kind == memory::kFailureKind);
   }
-  EXPECT_EQ(written_kernels, 4);
+  EXPECT_EQ(written_kernels, 4) << "all that passed";
   EXPECT_EQ(failures, 1);
   EXPECT_EQ(memory_.uses(good.id).value().size(), 4u);
 }

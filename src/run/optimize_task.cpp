@@ -297,9 +297,11 @@ Status note_remembered(RunStore& store, const Machinery& machinery, RunObserver&
   std::vector<std::string> tasks;
   for (const memory::Recalled& one : items)
     if (std::find(tasks.begin(), tasks.end(), one.task) == tasks.end()) tasks.push_back(one.task);
-  if (machinery.experiences)
+  if (machinery.experiences) {
+    KERF_TRY_VOID(store.set("experiences", machinery.experiences->tasks_text()));
     observer.on_event(RunNote{
         fmt::format("the memory has {} experiences to show to who writes kernels", machinery.experiences->size())});
+  }
   if (!items.empty())
     observer.on_event(RunNote{fmt::format("the memory has {} kernels of tasks like this one ({}); they are tried first",
                                           items.size(), join(tasks, ", "))});

@@ -5,6 +5,7 @@
 
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
+#include "run/context_tally.hpp"
 #include "run/skill_tally.hpp"
 #include "run/standing.hpp"
 #include "store/find_run.hpp"
@@ -32,6 +33,24 @@ Json brief(const Step& step) {
                        {"standing", standing_name(standing_of(measurement->speedup))}};
   }
   return json;
+}
+
+Json known_json(const RunView& run) {
+  Json known{{"arms", Json::array()}, {"items", Json::array()}};
+  for (const KnowledgeArm& arm : knowledge_arms(run))
+    known["arms"].push_back({{"kind", arm.kind},
+                             {"with", arm.with},
+                             {"answers", arm.answers},
+                             {"passed", arm.passed},
+                             {"mean_gain", std::exp(arm.mean_gain)}});
+  for (const ContextTally& item : tally_context(run))
+    known["items"].push_back({{"id", item.id},
+                              {"kind", item.kind},
+                              {"about", item.about},
+                              {"uses", item.uses},
+                              {"passed", item.passed},
+                              {"moves", item.moves}});
+  return known;
 }
 
 std::string show_json(const RunView& run) {
@@ -75,6 +94,7 @@ std::string show_json(const RunView& run) {
                               {"new_best", one.best},
                               {"compared", one.compared},
                               {"gain", one.gain}});
+  json["known"] = known_json(run);
   json["archive"] = Json::array();
   for (const auto& [cell, elites] : run.archive.cells()) {
     Json members = Json::array();
@@ -105,8 +125,9 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
     return {};
   }
   const Style& style = console.out_style;
-  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << models_text(run, style)
-              << skills_text(run, style) << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
+  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << minds_text(run, style)
+              << models_text(run, style) << knowledge_text(run, style) << skills_text(run, style)
+              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

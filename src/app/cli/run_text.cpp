@@ -8,6 +8,7 @@
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "run/context_tally.hpp"
 #include "run/list_runs.hpp"
 #include "run/skill_tally.hpp"
 #include "run/standing.hpp"
@@ -176,6 +177,48 @@ std::string skills_text(const RunView& run, const Style& style) {
                     {one.compared > 0 ? fmt::format("{:.2f}x", std::exp(one.gain)) : "-", Colour::none, true}});
   }
   return heading("Skills", style) + table(rows, style);
+}
+
+std::string minds_text(const RunView& run, const Style& style) {
+  const auto minds = tally_minds(run);
+  if (minds.size() < 2) return "";
+  std::vector<std::vector<Cell>> rows{{{"mind"}}};
+  for (const char* name : {"kernels", "passed", "new best"}) rows[0].push_back({name, Colour::none, true});
+  for (const MindTally& one : minds)
+    rows.push_back({{one_line(one.mind)}, number_cell(one.kernels), number_cell(one.passed), number_cell(one.best)});
+  return heading("Minds", style) + table(rows, style);
+}
+
+std::string knowledge_text(const RunView& run, const Style& style) {
+  std::string text;
+  const auto percent = [](std::size_t part, std::size_t all) {
+    return fmt::format("{:.0f} %", all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
+  };
+  if (const auto arms = knowledge_arms(run); !arms.empty()) {
+    std::vector<std::vector<Cell>> rows{{{"answers"}}};
+    for (const char* name : {"number", "passed", "mean gain"}) rows[0].push_back({name, Colour::none, true});
+    for (const KnowledgeArm& arm : arms)
+      rows.push_back({{fmt::format("{} {}", arm.with ? "with" : "without", one_line(arm.kind))},
+                      number_cell(arm.answers),
+                      {percent(arm.passed, arm.answers), Colour::none, true},
+                      {fmt::format("{:.2f}x", std::exp(arm.mean_gain)), Colour::none, true}});
+    text += heading("With and without what was known", style) + table(rows, style);
+  }
+  constexpr std::size_t kMostItems = 8;
+  if (const auto items = tally_context(run); !items.empty()) {
+    std::vector<std::vector<Cell>> rows{{{"used"}}};
+    for (const char* name : {"uses", "passed", "value"}) rows[0].push_back({name, Colour::none, true});
+    rows[0].push_back({"from"});
+    for (std::size_t i = 0; i < std::min(items.size(), kMostItems); ++i)
+      rows.push_back({{fit(one_line(items[i].id), 44)},
+                      number_cell(items[i].uses),
+                      {percent(items[i].passed, items[i].uses), Colour::none, true},
+                      {fmt::format("{:+.2f}", items[i].moves.back().second), Colour::none, true},
+                      {one_line(items[i].about), Colour::dim}});
+    text += heading("What was known and used", style) + table(rows, style);
+    if (items.size() > kMostItems) text += fmt::format("and {} more\n", items.size() - kMostItems);
+  }
+  return text;
 }
 
 std::string archive_text(const RunView& run, const Style& style) {

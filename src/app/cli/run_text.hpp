@@ -24,6 +24,9 @@ std::string funnel_text(const RunView& run, const Style& style);
 std::string models_text(const RunView& run, const Style& style);
 /// Skills with their evidence and what came of them here; "" for runs without.
 std::string skills_text(const RunView& run, const Style& style);
+std::string minds_text(const RunView& run, const Style& style);  ///< "" for one mind alone
+/// Answers with and without each kind of knowledge, and what was used with its value; "" where nothing was.
+std::string knowledge_text(const RunView& run, const Style& style);
 std::string archive_text(const RunView& run, const Style& style);
 std::string top_text(const RunView& run, int top, const Style& style);
 
