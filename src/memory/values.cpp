@@ -11,11 +11,12 @@
 namespace kerf::memory {
 namespace {
 
-constexpr double kDeadBand = 0.02;       // of log speed: closer than timings tell apart
-constexpr double kShrinkage = 4;         // uses at which a family's residual counts for half
-constexpr double kLeastDeviation = 0.1;  // of rewards
-constexpr double kMostDeviations = 3;    // of a scaled reward
-constexpr double kPublishedRate = 0.3;   // that of a sibling system; the paper gives none
+constexpr double kDeadBand = 0.02;           // of log speed: closer than timings tell apart
+constexpr double kLeastOfRight = -1 + 1e-6;  // refine reward: above that of refused kernels, however slow it is
+constexpr double kShrinkage = 4;             // uses at which a family's residual counts for half
+constexpr double kLeastDeviation = 0.1;      // of rewards
+constexpr double kMostDeviations = 3;        // of a scaled reward
+constexpr double kPublishedRate = 0.3;       // that of a sibling system; the paper gives none
 constexpr double kLeastRate = 0.05, kFirstRate = 0.3;
 constexpr std::array<std::string_view, 3> kRules{"kerf", "published", "similar"};
 constexpr std::array<std::string_view, kValueStages.size()> kStageNames{"draft", "refine", "draft_shown",
@@ -78,7 +79,8 @@ double refine_reward(double speed, double best, Rule rule) {
   if (!(speed > 0)) return -1;
   if (!(best > 0)) return 0;
   const double gain = std::log(speed) - std::log(best);
-  return rule != Rule::published && std::abs(gain) < kDeadBand ? 0 : std::tanh(gain);
+  if (rule != Rule::published && std::abs(gain) < kDeadBand) return 0;
+  return std::max(std::tanh(gain), kLeastOfRight);
 }
 
 double scaled_reward(double reward, const Moments& before, Rule rule) {

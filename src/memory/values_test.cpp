@@ -24,6 +24,18 @@ TEST(MemoryValues, RefineRewardComparesWithTheBestSoFar) {
   EXPECT_LT(refine_reward(0.5, 1, Rule::kerf), -0.5);
 }
 
+TEST(MemoryValues, AKernelThatPassesNeverEarnsLessThanARefusedOne) {
+  WrongResult nearly{Gate::values, "", WrongEvidence{}};
+  nearly.evidence->wrong = 1;
+  nearly.evidence->total = 1 << 20;
+  for (const Rule rule : {Rule::kerf, Rule::published, Rule::similar}) {
+    for (const Outcome& outcome : std::vector<Outcome>{Rejected{}, BuildFailed{}, Crashed{}, TimedOut{}, nearly})
+      EXPECT_LT(draft_reward(outcome, rule), draft_reward(Measurement{}, rule)) << outcome_name(outcome);
+    for (const double speed : {1e-12, 0.02, 0.65, 0.98})
+      EXPECT_GT(refine_reward(speed, 1, rule), refine_reward(0, 1, rule)) << speed;
+  }
+}
+
 TEST(MemoryValues, RatesFallWithTheCountAndThePublishedRateDoesNot) {
   StageValue ours, published;
   for (int i = 0; i < 20; ++i) {

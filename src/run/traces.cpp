@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "memory/values.hpp"
+
 namespace kerf {
 namespace {
 
@@ -34,15 +36,9 @@ Json verdict_json(const Step& step) {
 }  // namespace
 
 double trace_reward(const Outcome& outcome, std::optional<double> best_log_speedup) {
-  if (const auto speedup = log_speedup(outcome)) return best_log_speedup ? std::tanh(*speedup - *best_log_speedup) : 1;
-  if (std::holds_alternative<BuildFailed>(outcome)) return -0.8;
-  if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return -0.5;
-  const auto* wrong = std::get_if<WrongResult>(&outcome);
-  if (wrong == nullptr) return -1;
-  double right = 0;
-  if (wrong->evidence && wrong->evidence->total > 0)
-    right = 1 - static_cast<double>(wrong->evidence->wrong) / static_cast<double>(wrong->evidence->total);
-  return -0.3 + 0.3 * std::clamp(right, 0.0, 1.0);
+  if (const auto speedup = log_speedup(outcome))
+    return best_log_speedup ? 1 / (1 + std::exp(2 * (*best_log_speedup - *speedup))) : 1;
+  return memory::draft_reward(outcome, memory::Rule::kerf);
 }
 
 Result<std::int64_t> export_traces(const RunStore& run, const std::function<Status(const std::string& line)>& on_line) {
@@ -62,15 +58,17 @@ Result<std::int64_t> export_traces(const RunStore& run, const std::function<Stat
       json["step"] = step.number;
       json["stage"] = stage_name(step.stage);
       json["mind"] = step.proposer;
-      json["operation"] = step.operation;
-      json["parents"] = step.parents;
-      json["context"] = step.provenance.context;
-      json.update(Json::parse(to_json(exchange)));
-      json["kernel"] = step.source;
-      json["verdict"] = verdict_json(step);
-      // A new variant of the prompt and a skill are judged by all that comes of them, not by the kernel that was next.
+      // A new variant of the prompt and a skill are judged by all that comes of them: the step that they are kept with
+      // answers another question.
       const bool for_later = exchange.role == "evolve" || exchange.role == "summarise";
-      json["reward"] = for_later ? Json() : Json(trace_reward(step.evaluation.outcome, best));
+      const auto of_step = [&](auto value) { return for_later ? Json() : Json(std::move(value)); };
+      json["operation"] = of_step(step.operation);
+      json["parents"] = of_step(step.parents);
+      json["context"] = of_step(step.provenance.context);
+      json.update(Json::parse(to_json(exchange)));
+      json["kernel"] = of_step(step.source);
+      json["verdict"] = of_step(verdict_json(step));
+      json["reward"] = of_step(trace_reward(step.evaluation.outcome, best));
       KERF_TRY_VOID(on_line(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
       ++lines;
     }

@@ -14,8 +14,9 @@ namespace kerf {
 /// Calls `on_line` with every exchange of the run, in the order of its steps; lines have no end. Gives their number.
 Result<std::int64_t> export_traces(const RunStore& run, const std::function<Status(const std::string& line)>& on_line);
 
-/// How good an answer was, -1 to 1. While no kernel has passed: graded by how far it came, 1 when it passes. Later:
-/// tanh of the logarithm of its speedup over the best before it. `best_log_speedup`: before this step.
+/// How good an answer was, -1 to 1: refused kernels get 0 or less, graded by how far they came, those that pass more
+/// than 0, however slow. The first that passes gets 1, later ones r^2 / (r^2 + 1), with r their speedup over the best
+/// before them. `best_log_speedup`: before this step.
 double trace_reward(const Outcome& outcome, std::optional<double> best_log_speedup);
 
 }  // namespace kerf

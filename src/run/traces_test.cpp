@@ -44,14 +44,15 @@ TEST(Traces, EveryExchangeIsALineWithItsVerdictAndReward) {
     return {};
   });
   ASSERT_EQ(count.value(), 4);
-  EXPECT_TRUE(lines[1]["reward"].is_null()) << "a prompt is not judged by one kernel";
+  for (const char* key : {"operation", "parents", "context", "kernel", "verdict", "reward"})
+    EXPECT_TRUE(lines[1].at(key).is_null()) << key << ": a prompt is not judged by the kernel that was next";
   lines.erase(lines.begin() + 1);
   EXPECT_EQ(lines[0]["task"], "rowsum");
   EXPECT_EQ(lines[0]["messages"][0]["content"], "write");
   EXPECT_EQ(lines[0]["verdict"]["message"], "error");
   EXPECT_EQ(lines[0]["reward"], -0.8);
   EXPECT_EQ(lines[1]["reward"], 1);
-  EXPECT_NEAR(lines[2]["reward"].get<double>(), std::tanh(std::log(2.0)), 1e-9);
+  EXPECT_NEAR(lines[2]["reward"].get<double>(), 4.0 / 5, 1e-9);
   EXPECT_EQ(lines[2]["reply"], "answer");
 }
 
@@ -63,7 +64,29 @@ TEST(Traces, RewardsGradeHowFarAKernelCame) {
   EXPECT_EQ(trace_reward(TimedOut{}, {}), -0.5);
   EXPECT_NEAR(trace_reward(half, {}), -0.15, 1e-12);
   EXPECT_EQ(trace_reward(measured(0.5), {}), 1);
-  EXPECT_LT(trace_reward(measured(0.5), 0.0), 0);
+  EXPECT_NEAR(trace_reward(measured(1), 0.0), 0.5, 1e-12) << "as fast as the best";
+}
+
+TEST(Traces, AKernelThatPassesNeverEarnsLessThanARefusedOne) {
+  WrongResult nearly{Gate::values, "", WrongEvidence{}}, other{Gate::values, "", {}};
+  nearly.evidence->wrong = 1;
+  nearly.evidence->total = 1 << 20;
+  const std::vector<Outcome> refused{Rejected{}, BuildFailed{}, Crashed{}, TimedOut{}, other, nearly};
+  double least = 1;
+  for (const double ratio : {1e-6, 0.02, 0.65, 0.98, 1.0, 40.0})
+    for (const double best : {1.0, 8.7, 1000.0}) least = std::min(least, trace_reward(measured(ratio), std::log(best)));
+  EXPECT_GT(least, 0);
+  for (const auto best : {std::optional<double>(), std::optional(0.0), std::optional(std::log(8.7))}) {
+    double before = -1;
+    for (const Outcome& outcome : refused) {
+      const double reward = trace_reward(outcome, best);
+      EXPECT_LT(reward, least) << outcome_name(outcome);
+      EXPECT_GE(reward, before) << outcome_name(outcome) << ": the further it came the more";
+      before = reward;
+    }
+  }
+  EXPECT_LT(trace_reward(measured(0.5), 0.0), trace_reward(measured(0.9), 0.0));
+  EXPECT_LT(trace_reward(measured(0.9), 0.0), trace_reward(measured(2), 0.0));
 }
 
 }  // namespace
