@@ -21,7 +21,7 @@ Judge::Judge(const Task& task, const JudgeTools& tools, const JudgeOptions& opti
     : task_(task), tools_(tools), options_(options) {}
 
 Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
-                                           Observer& observer) {
+                                           Observer& observer, std::optional<First> first) {
   auto judge = std::unique_ptr<Judge>(new Judge(task, tools, options));
   std::vector<std::string> names;
   const std::vector<ShapeSet> all = shapes_for(task, tools.target.name);
@@ -49,6 +49,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
     if (tools.cpp == nullptr) return fail(Errc::unavailable, "a C++ reference needs a C++ compiler: install g++");
     KERF_TRY(judge->reference_, make_cpp_reference(task, *tools.cpp->language, *tools.cpp->device));
   }
+  judge->compile_shapes_ahead();
+  if (first) judge->compile_ahead(*std::move(first));
   // Admission is about the task, whatever shape, target and seed are asked for.
   const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : available_memory_bytes();
   KERF_TRY(judge->admission_, admit(task, *judge->reference_, host_bytes));
@@ -64,15 +66,19 @@ ShapeContext::Inputs Judge::inputs_of(std::size_t shape) const {
           options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock};
 }
 
-std::vector<std::jthread> Judge::compile_ahead(const Candidate& candidate, const Bindings& tunables) {
-  std::vector<std::jthread> threads;
-  if (!tools_.compile_ahead || compiled_ahead_) return threads;
+void Judge::compile_shapes_ahead() {
+  for (std::size_t shape = 0; tools_.compile_ahead && shape < shapes_.size(); ++shape)
+    ahead_.emplace_back([this, shape] { ShapeContext::compile_ahead(inputs_of(shape)); });
+}
+
+void Judge::compile_ahead(First first) {
+  NullObserver silent;
+  if (!tools_.compile_ahead || compiled_ahead_) return;
+  if (check_parse(make_trial(first.candidate, first.tunables, silent))) return;
   compiled_ahead_ = true;
-  for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-    threads.emplace_back([this, shape] { ShapeContext::compile_ahead(inputs_of(shape)); });
-    threads.emplace_back([this, shape, &candidate, &tunables] { (void)build(candidate, tunables, shape); });
-  }
-  return threads;
+  const auto shared = std::make_shared<const First>(std::move(first));  // the threads outlive the call
+  for (std::size_t shape = 0; shape < shapes_.size(); ++shape)
+    ahead_.emplace_back([this, shape, shared] { (void)build(shared->candidate, shared->tunables, shape); });
 }
 
 Result<ShapeContext*> Judge::context(std::size_t shape, Observer& observer) {
@@ -99,6 +105,13 @@ Result<CompileOutcome> Judge::build(const Candidate& candidate, const Bindings& 
 }
 
 void Judge::prefetch(const Candidate& candidate, const Bindings& tunables) {
+  if (tools_.compile_ahead) {
+    std::vector<std::jthread> others;
+    for (std::size_t shape = 1; shape < shapes_.size(); ++shape)
+      others.emplace_back([&, shape] { (void)build(candidate, tunables, shape); });
+    (void)build(candidate, tunables, 0);
+    return;
+  }
   for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
     std::shared_lock quiet(quiet_, std::defer_lock);
     if (tools_.target.device->facts().runs_on_host) quiet.lock();
@@ -162,12 +175,12 @@ Result<Evaluation> Judge::evaluate(const Candidate& candidate, const Bindings& t
 
   Trial trial = make_trial(candidate, tunables, observer);
   prepared_.clear();
-  std::vector<std::jthread> ahead;
-  if (!check_parse(trial)) ahead = compile_ahead(candidate, tunables);
+  compile_ahead({candidate, tunables});
   std::vector<Tier> tiers = all_tiers(trial);
   if (options_.certify && options_.soak_seconds > 0)
     tiers.push_back({"soak", [this, &trial] { return check_soak(trial); }});
   KERF_TRY(Stop end, run_tiers(trial, tiers, &evaluation.tiers));
+  ahead_.clear();
   evaluation.seen = trial.seen;
   evaluation.certification = trial.certification;
   evaluation.preparation = std::move(prepared_);

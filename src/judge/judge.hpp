@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <span>
@@ -58,9 +59,14 @@ struct QuickTiming {
 /// all of them. `evaluate` is not thread-safe; `prefetch` may run beside it.
 class Judge {
  public:
-  /// Admits the task and prepares its smallest shape; the others are prepared when a candidate first reaches them.
+  /// What will be evaluated first, where it is known: it is compiled while the task is being admitted.
+  struct First {
+    Candidate candidate;
+    Bindings tunables;
+  };
+  /// Admits the task; shapes are prepared when a candidate first reaches them.
   static Result<std::unique_ptr<Judge>> open(const Task& task, const JudgeTools& tools, const JudgeOptions& options,
-                                             Observer& observer);
+                                             Observer& observer, std::optional<First> first = std::nullopt);
 
   /// Every outcome of the candidate is a value; an Error means that the environment failed.
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Observer& observer);
@@ -166,6 +172,8 @@ class Judge {
   /// `reload_failed` is set when the candidate fails while it is timed and loaded again.
   Result<std::variant<TimedKernel, Outcome>> ready_to_time(Trial& trial, std::size_t shape, Stop& reload_failed);
   Status add_baselines(std::vector<TimedKernel>& kernels, std::size_t shape);
+  /// What this judge found a baseline to take, from several rounds, where one more sample is enough to rely on it.
+  std::optional<TimeEstimate> known_time(std::size_t shape, const std::string& baseline) const;
   const TimeEstimate* reference_for(std::size_t shape, const std::string& baseline, double candidate_us) const;
   Result<ShapeMeasurement> summarise(const TimingResult& timing, std::size_t shape, Rng rng) const;
   Stop judge_measured(const ShapeMeasurement& measured, const TimingResult& timing, const ShapeSet& shape) const;
@@ -176,8 +184,9 @@ class Judge {
   Result<CompileOutcome> build(const Candidate& candidate, const Bindings& tunables, std::size_t shape);
   Result<ShapeContext*> context(std::size_t shape, Observer& observer);
   ShapeContext::Inputs inputs_of(std::size_t shape) const;
-  /// Starts compiling what the first evaluation needs for every shape; the threads are joined where they end up.
-  std::vector<std::jthread> compile_ahead(const Candidate& candidate, const Bindings& tunables);
+  /// Starts compiling for every shape, side by side: what all evaluations need, and the first candidate.
+  void compile_shapes_ahead();
+  void compile_ahead(First first);
   /// Milliseconds that data sets of all shapes took to make again, and how many there were.
   DeviceOracle::Spent spent_on_data() const;
   /// Once: the build cache cannot be written, and why.
@@ -199,12 +208,14 @@ class Judge {
   std::vector<TierTime> prepared_;  // parts of the preparation since the evaluation under way began
   References references_;
   References timed_once_;                  // baselines that were hopelessly slower than a candidate
+  References baseline_times_;              // that were taken in several rounds
   std::map<std::string, double> best_us_;  // by shape: the fastest candidate that was measured
-  bool compiled_ahead_ = false;
-  std::set<std::string> passed_;  // candidates with tunables that a quick timing found right
-  int quick_timings_ = 0;         // so far: each draws other data; comparisons likewise
+  bool compiled_ahead_ = false;            // the first candidate
+  std::set<std::string> passed_;           // candidates with tunables that a quick timing found right
+  int quick_timings_ = 0;                  // so far: each draws other data; comparisons likewise
   int comparisons_ = 0;
-  std::shared_mutex quiet_;  // timing holds it alone, compilers share it
+  std::shared_mutex quiet_;          // timing holds it alone, compilers share it
+  std::vector<std::jthread> ahead_;  // compile; last, so that they end before what they use
 };
 
 }  // namespace kerf

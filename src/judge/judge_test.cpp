@@ -334,6 +334,34 @@ TEST_F(JudgeTest, ABaselineTwentyTimesAsSlowIsTimedOnceForAllCandidates) {
   EXPECT_GT(std::get<Measurement>(third).shapes[0].baselines.at("naive").samples, 1);
 }
 
+TEST_F(JudgeTest, ABaselineThatIsWellSlowerIsTimedOnceMoreForEveryFurtherCandidateButFinalists) {
+  us_["naive"] = 50;
+  const auto timed = [&] {
+    int sum = 0;
+    for (const FakeBench* bench : device_->benches)
+      for (const auto& kernel : bench->kernels) sum += kernel.us == 50 ? kernel.calls : 0;
+    return sum;
+  };
+  const auto calls_for_the_second = [&](bool certify) {
+    JudgeOptions options;
+    options.certify = certify;
+    options.soak_seconds = 0;
+    device_->benches.clear();  // those of the judge before end with it
+    Judge& judge = this->judge(options);
+    const auto first = evaluate(judge, candidate("fine"));
+    const int before = timed();
+    const auto second = evaluate(judge, candidate("fine, too"));
+    for (const Evaluation& one : {first, second}) {
+      EXPECT_DOUBLE_EQ(std::get<Measurement>(one.outcome).speedup.ratio, 5);
+      EXPECT_GE(std::get<Measurement>(one.outcome).shapes[0].baselines.at("naive").samples, 5);
+    }
+    return timed() - before;
+  };
+  const int alone = calls_for_the_second(false);
+  EXPECT_GT(alone, 0);
+  EXPECT_GT(calls_for_the_second(true), alone);
+}
+
 TEST_F(JudgeTest, CompilingAheadCompilesNothingTwice) {
   ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(judge(), candidate("fine")).outcome));
   const int compiles = language_->compiles();
@@ -343,6 +371,20 @@ TEST_F(JudgeTest, CompilingAheadCompilesNothingTwice) {
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(**opened, candidate("fine")).outcome));
   EXPECT_EQ(language_->compiles(), 2 * compiles);
+}
+
+TEST_F(JudgeTest, WhatIsJudgedFirstIsCompiledWhileTheJudgeIsOpened) {
+  const auto compiles = [&](std::optional<Judge::First> first) {
+    BuildCache fresh{std::filesystem::path{}};
+    const JudgeTools tools{target_, nullptr, fresh, clock_, 0, true};
+    const int before = language_->compiles();
+    EXPECT_TRUE(Judge::open(task_, tools, {}, observer_, std::move(first)));  // closing it waits for the compilers
+    return language_->compiles() - before;
+  };
+  const int others = compiles(std::nullopt);
+  EXPECT_GT(others, 0);                                                  // baselines
+  EXPECT_EQ(compiles(Judge::First{candidate("fine"), {}}), others + 2);  // both shapes
+  EXPECT_EQ(compiles(Judge::First{candidate("no fit", "require: n % 4 == 0\n"), {}}), others);
 }
 
 TEST_F(JudgeTest, PrefetchLeavesNothingToCompile) {

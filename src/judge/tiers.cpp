@@ -30,6 +30,9 @@ std::string with_source_name(std::string log, const Candidate& candidate, const 
   return log;
 }
 
+/// Microseconds for repeated calls of a kernel that is not a finalist; slow ones are repeated less often.
+constexpr double kBriefRepeats = 20'000;
+
 }  // namespace
 
 std::vector<Judge::Tier> Judge::first_tiers(Trial& trial) {
@@ -174,6 +177,7 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   if (facts.runs_on_host) options.cores = std::max(1, facts.compute_units);
   const Rng rng = Rng(options_.seed).fork(trial.candidate.id + shapes_[shape].name + "checked");
   options.seed = rng.fork("slots").bits();
+  if (!options_.certify) options.repeat_us = kBriefRepeats;
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options, &trial.estimate_us[shape]));

@@ -51,7 +51,8 @@ Status Judge::add_baselines(std::vector<TimedKernel>& kernels, std::size_t shape
   KERF_TRY(const auto baselines, context.baselines());
   for (LoadedBaseline* baseline : baselines) {
     if (reference_for(shape, baseline->name, kernels[0].estimate_us) != nullptr) continue;
-    kernels.push_back({baseline->name, *baseline->handle, baseline->estimate_us, {}});
+    kernels.push_back(
+        {baseline->name, *baseline->handle, baseline->estimate_us, {}, known_time(shape, baseline->name)});
     if (kernels[0].reload) kernels.back().reload = [&context, baseline] { return context.reload(*baseline); };
   }
   return {};
@@ -107,9 +108,11 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
 
   KERF_TRY(ShapeMeasurement measured, summarise(timing, shape, rng.fork("bootstrap")));
   trial.estimate_us[shape] = measured.time.median;
-  for (const auto& [name, time] : measured.baselines)
+  for (const auto& [name, time] : measured.baselines) {
     if (time.samples > 0 && time.median > kHopelesslySlower * measured.time.median)
       timed_once_[measured.shape].emplace(name, time);
+    if (time.samples >= options.min_baseline_rounds) baseline_times_[measured.shape][name] = time;
+  }
   if (Stop stop = judge_measured(measured, timing, shapes_[shape])) return stop;
   trial.detail += fmt::format("{}{}: {}", trial.detail.empty() ? "" : ", ", measured.shape,
                               counted(measured.time.samples, "sample"));
@@ -121,6 +124,15 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
     trial.samples.push_back({measured.shape, measured.weight, timing.kernels[0].us});
   }
   return Stop{};
+}
+
+/// Finalists are paired with their baselines, and so is everybody on cores that others use too.
+std::optional<TimeEstimate> Judge::known_time(std::size_t shape, const std::string& baseline) const {
+  if (options_.certify || tools_.target.device->facts().runs_on_host) return std::nullopt;
+  const auto times = baseline_times_.find(shapes_[shape].name);
+  if (times == baseline_times_.end()) return std::nullopt;
+  const auto time = times->second.find(baseline);
+  return time == times->second.end() ? std::nullopt : std::optional(time->second);
 }
 
 const TimeEstimate* Judge::reference_for(std::size_t shape, const std::string& baseline, double candidate_us) const {
@@ -149,10 +161,20 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
       measured.speedups[name] = {name, time.median / measured.time.median, time.median / measured.time.high,
                                  time.median / measured.time.low};
   };
+  // Of times that were not taken in the same rounds both intervals count.
+  const auto refer_to_interval = [&](const std::string& name, const TimeEstimate& time) {
+    measured.baselines[name] = time;
+    if (measured.time.low > 0)
+      measured.speedups[name] = {name, time.median / measured.time.median, time.low / measured.time.high,
+                                 time.high / measured.time.low};
+  };
   for (std::size_t k = 1; k < timing.kernels.size(); ++k) {
     const TimeEstimate time = estimate(timing.kernels[k].us);
     measured.baselines[timing.kernels[k].name] = time;
-    if (time.samples == 1)
+    const auto known = known_time(shape, timing.kernels[k].name);
+    if (time.samples == 1 && known && agrees(*known, time.median))
+      refer_to_interval(timing.kernels[k].name, *known);
+    else if (time.samples == 1)
       refer(timing.kernels[k].name, time);
     else
       measured.speedups[timing.kernels[k].name] = speedup_of(timing.kernels[0], timing.kernels[k], rng);

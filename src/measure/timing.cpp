@@ -92,7 +92,7 @@ class Rounds {
     if (static_cast<int>(us.size()) < options_.min_rounds) return false;
     const TimeEstimate e = estimate(us);
     const double noise = (e.high - e.low) / 2 / e.median;
-    if (noise <= options_.target_noise) return true;
+    if (noise <= options_.target_noise) return !options_.precise_baselines || baselines_are_precise();
     if (options_.target_noise < 0) return false;
     // The noise falls with the square root of the rounds. Where the wished one is out of reach, more rounds change
     // nothing once it is clear which kernel is faster, and little in any case.
@@ -101,7 +101,9 @@ class Rounds {
     const double affordable = rounds * limit / std::max(1.0, static_cast<double>(elapsed.count()));
     if (needed > affordable && static_cast<int>(us.size()) >= options_.settle_rounds && baselines_are_known())
       return true;
-    const double enough = needed > kOutOfReach * rounds ? kEnoughNoise : options_.decided_noise;
+    // Who asks for the wished noise even where the answer is decided gets it, or the whole time.
+    const bool content = options_.decided_noise > options_.target_noise;
+    const double enough = content && needed > kOutOfReach * rounds ? kEnoughNoise : options_.decided_noise;
     return noise <= enough && is_decided(e);
   }
 
@@ -121,9 +123,27 @@ class Rounds {
     return true;
   }
 
+  bool baselines_are_precise() const {
+    const TimeEstimate ours = estimate(settled(0));
+    for (std::size_t k = 1; k < kernels_.size(); ++k) {
+      const TimeEstimate theirs = estimate(settled(k));
+      if (theirs.samples > 0 && theirs.median > kHopelesslySlower * ours.median) continue;
+      if (!is_known(k, ours) || (theirs.high - theirs.low) / 2 > options_.target_noise * theirs.median) return false;
+    }
+    return true;
+  }
+
+  /// What was known of the baseline before stands: it is well slower than the candidate, and took as long once more.
+  bool stands(std::size_t baseline) const {
+    const auto& known = kernels_[baseline].known;
+    if (!known || !(known->median > kWellSlower * estimate_us_[0]) || estimate_us_[0] <= 0) return false;
+    const auto us = present(result_.kernels[baseline].us);
+    return us.size() == 1 && agrees(*known, us.front());
+  }
+
   bool is_known(std::size_t baseline, const TimeEstimate& ours) const {
     const TimeEstimate theirs = estimate(result_.kernels[baseline].us);
-    return theirs.samples >= options_.min_baseline_rounds ||
+    return stands(baseline) || theirs.samples >= options_.min_baseline_rounds ||
            (theirs.samples > 0 && theirs.median > kHopelesslySlower * ours.median);
   }
 
@@ -196,7 +216,7 @@ class Rounds {
       // A very slow baseline is content with two samples, a hopelessly slow one with one.
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
       const bool hopeless = estimate_us_[0] > 0 && estimate_us_[k] > kHopelesslySlower * estimate_us_[0];
-      if (hopeless && samples > 0) continue;
+      if ((hopeless && samples > 0) || stands(k)) continue;
       const int enough = hopeless ? 1 : affordable ? options_.min_baseline_rounds : 2;
       const bool needed = counted && samples < std::min(enough, options_.min_baseline_rounds);
       // All baselines together have the share, however many there are.
@@ -347,10 +367,14 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
 std::string key_text(const MeasureOptions& options) {
   // A structured binding: a new member does not compile until it is written down here.
   const auto& [min_rounds, max_rounds, target_noise, time_limit, min_batch, call_limit, baseline_share,
-               min_baseline_rounds, decided_noise, settle_rounds, warm_up, flush] = options;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
+               min_baseline_rounds, decided_noise, settle_rounds, precise_baselines, warm_up, flush] = options;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", min_rounds, max_rounds, target_noise, time_limit.count(),
                      min_batch.count(), call_limit.count(), baseline_share, min_baseline_rounds, decided_noise,
-                     settle_rounds, warm_up, flush);
+                     settle_rounds, precise_baselines, warm_up, flush);
+}
+
+bool agrees(const TimeEstimate& known, double sample_us) {
+  return sample_us >= (1 - kAgreement) * known.low && sample_us <= (1 + kAgreement) * known.high;
 }
 
 TimeEstimate estimate(const std::vector<double>& us) {

@@ -29,12 +29,21 @@ struct MeasureOptions {
   double decided_noise = 0.05;  ///< enough where every baseline is clearly slower or clearly faster than the candidate
   int settle_rounds = 6;        ///< enough where the time limit would not bring the wished noise either; the fewest
                                 ///< that give a 95 % interval of the median
-  bool warm_up = true;          ///< one uncounted round first
-  bool flush = true;  ///< slots that are not run are staged too; needless where one slot is larger than the caches
+  bool precise_baselines =
+      false;            ///< the intervals of baselines count like the candidate's, but of hopelessly slow ones
+  bool warm_up = true;  ///< one uncounted round first
+  bool flush = true;    ///< slots that are not run are staged too; needless where one slot is larger than the caches
 };
 
 /// A baseline that takes this many times as long as the candidate is timed once: nobody needs its ratio to a percent.
 inline constexpr double kHopelesslySlower = 20;
+
+/// A baseline that takes this many times as long as the candidate need not be paired with it, and a time of it that is
+/// known agrees with a new one within this share.
+inline constexpr double kWellSlower = 4;
+inline constexpr double kAgreement = 0.02;
+/// Whether a known time stands, given one new sample.
+bool agrees(const TimeEstimate& known, double sample_us);
 
 /// Every option with its value, one text: part of the keys under which measurements are kept.
 std::string key_text(const MeasureOptions& options);
@@ -46,6 +55,9 @@ struct TimedKernel {
   /// For kernels whose process could remember earlier calls: loads the code into a fresh process and gives its new
   /// handle. Called whenever all data sets have been shown, so that no process of the kernel sees the same data twice.
   std::function<Result<KernelHandle>()> reload;
+  /// Of a baseline: what it took shortly before. One sample that agrees is enough where it is clearly slower than the
+  /// candidate (kWellSlower).
+  std::optional<TimeEstimate> known{};
 };
 
 /// Samples of one kernel, in microseconds per call, by round; NaN where it was left out of the round. Where data sets

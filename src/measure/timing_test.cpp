@@ -21,6 +21,7 @@ class TimingTest : public testing::Test {
     std::vector<TimedKernel> list;
     for (std::size_t k = 0; k < kernels; ++k)
       list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
+    if (kernels > 1) list[1].known = known_;
     Rng rng(1);
     const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&, const SlotReport&) -> Result<bool> {
       return ++checks_ != refuse_at_;
@@ -39,6 +40,7 @@ class TimingTest : public testing::Test {
   oracle::DataSet data_;
   std::vector<oracle::DataSet> more_{3};
   bool reloadable_ = false;
+  std::optional<TimeEstimate> known_;  // of the first baseline
   int reloads_ = 0;
   FakeClock clock_;
   int checks_ = 0, refuse_at_ = -1;
@@ -128,6 +130,32 @@ TEST_F(TimingTest, ABaselineThatTakesTwentyTimesTheCandidateIsTimedOnce) {
   EXPECT_EQ(estimate(measure(options).kernels[1].us).samples, options.min_baseline_rounds);
 }
 
+TEST_F(TimingTest, ABaselineWhoseTimeIsKnownIsTimedOnceWhereItIsWellSlowerAndTakesAsLongAgain) {
+  MeasureOptions options;
+  options.max_rounds = 10;
+  const auto samples = [&](double candidate_us, double known_us) {
+    bench_.kernels = {{nullptr, candidate_us, std::nullopt, 0}, {nullptr, 5000, std::nullopt, 0}};
+    known_ = TimeEstimate{known_us, 0.99 * known_us, 1.01 * known_us, 5};
+    return estimate(measure(options).kernels[1].us).samples;
+  };
+  EXPECT_EQ(samples(1000, 5000), 1);
+  EXPECT_EQ(samples(1000, 5200), options.min_baseline_rounds);  // it takes another time now
+  EXPECT_EQ(samples(2000, 5000), options.min_baseline_rounds);  // near enough to be compared in turn
+}
+
+TEST_F(TimingTest, IntervalsOfBaselinesCountWhereTheirRatioIsPresented) {
+  MeasureOptions options;
+  options.max_rounds = 20;
+  const auto rounds = [&] {
+    bench_.kernels = {{nullptr, 2000, std::nullopt, 0}, {nullptr, 3000, std::nullopt, 0}};
+    bench_.kernels[1].drift_us = 200;
+    return estimate(measure(options).kernels[0].us).samples;
+  };
+  EXPECT_EQ(rounds(), options.min_rounds);
+  options.precise_baselines = true;
+  EXPECT_EQ(rounds(), options.max_rounds);
+}
+
 TEST_F(TimingTest, WithoutFlushingOnlySlotsThatAreRunAreStaged) {
   bench_.kernels = {{nullptr, 1e6, std::nullopt, 0}};
   MeasureOptions options;
@@ -158,6 +186,8 @@ TEST_F(TimingTest, NoiseOutOfReachEndsTheRoundsOnceTheAnswerIsClear) {
   };
   EXPECT_EQ(rounds(30000), options.min_rounds);
   EXPECT_EQ(rounds(2200), options.max_rounds);  // near: every round counts
+  options.decided_noise = options.target_noise;
+  EXPECT_EQ(rounds(30000), options.max_rounds);  // the wished noise or the whole time
 }
 
 TEST_F(TimingTest, LessPrecisionIsEnoughWhereTheAnswerIsClear) {
@@ -253,6 +283,7 @@ TEST(MeasureOptions, EveryOptionIsPartOfTheKey) {
   add([](MeasureOptions& o) { ++o.min_baseline_rounds; });
   add([](MeasureOptions& o) { o.decided_noise *= 2; });
   add([](MeasureOptions& o) { ++o.settle_rounds; });
+  add([](MeasureOptions& o) { o.precise_baselines = !o.precise_baselines; });
   add([](MeasureOptions& o) { o.warm_up = !o.warm_up; });
   add([](MeasureOptions& o) { o.flush = !o.flush; });
 }

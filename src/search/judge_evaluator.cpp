@@ -19,7 +19,9 @@ MeasureOptions search_pace(const MeasureOptions& full) {
 MeasureOptions final_pace(const MeasureOptions& full) {
   MeasureOptions all = full;
   all.decided_noise = all.target_noise;
-  all.settle_rounds = all.max_rounds;  // what is presented is worth the whole time limit
+  all.max_rounds = 3 * full.max_rounds;  // what is presented is worth the whole time limit
+  all.settle_rounds = all.max_rounds;
+  all.precise_baselines = true;  // its ratio is what people read
   return all;
 }
 

@@ -71,7 +71,6 @@ namespace {
 
 /// Repeated calls of one batch; fewer for slow kernels.
 constexpr int kRepeats = 8;
-constexpr double kRepeatBudgetUs = 100'000;
 
 /// Slots that verification uses: few, so that every address comes back with other data.
 constexpr int kSlots = 4;
@@ -96,7 +95,7 @@ Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
                                             const std::vector<int>& slots, double call_us,
                                             const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   if (slots.size() < 2) return std::nullopt;
-  const int repeats = std::clamp(static_cast<int>(kRepeatBudgetUs / std::max(call_us, 1.0)), 1, kRepeats);
+  const int repeats = std::clamp(static_cast<int>(options.repeat_us / std::max(call_us, 1.0)), 1, kRepeats);
   std::vector<int> calls(static_cast<std::size_t>(repeats), slots[0]);
   calls.insert(calls.end(), slots.begin() + 1, slots.end());
   const auto at = [&](std::size_t i) -> const oracle::DataSet& { return *data[i % data.size()]; };

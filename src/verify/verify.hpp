@@ -15,6 +15,7 @@ struct VerifyOptions {
   std::chrono::milliseconds call_limit{900};  ///< wall clock per call; the worker is killed after it
   Gate gate = Gate::small_shape;              ///< named by faults
   std::uint64_t seed = 0;                     ///< of the order of slots and poison patterns
+  double repeat_us = 100'000;                 ///< time that the batch of repeated calls may take
   int cores = 0;                              ///< of processors: calls of `verify` differ in OpenMP's number of threads
 };
 

@@ -144,14 +144,14 @@ Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& se
   Progress progress(session.console, fmt::format("{} ({})", name, one_line(opened->facts().name)));
   NullObserver silent;
   Observer& observer = session.options.json ? static_cast<Observer&>(silent) : progress;
-  KERF_TRY(const auto judge, Judge::open(session.task, opened->tools(), session.judge_options, observer));
-
   std::vector<std::pair<Job*, Bindings>> work;
   for (Job* job : jobs) {
     KERF_TRY(Bindings tunables,
              resolve_tunables(job->candidate, own_tunables(job->candidate, session.settings.tunables)));
     work.emplace_back(job, std::move(tunables));
   }
+  const Judge::First first{work.front().first->candidate, work.front().second};
+  KERF_TRY(const auto judge, Judge::open(session.task, opened->tools(), session.judge_options, observer, first));
   const int cores = session.options.jobs > 0 ? session.options.jobs : available_cores();
   const std::string busy = opened->facts().runs_on_host && !session.options.verify_only ? busy_words(busy_share()) : "";
   const Prefetch prefetch(*judge, work, cores);

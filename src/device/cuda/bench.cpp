@@ -167,6 +167,7 @@ Result<std::variant<KernelHandle, Fault>> CudaBench::load(const Artifact& artifa
 void CudaBench::unload(KernelHandle kernel) {
   if (kernels_.erase(kernel) == 0 || !worker_) return;
   (void)command(Writer().put(Command::unload).put(number(kernel)), "unloading");
+  if (++unloaded_ > 1) pool_.keep_spares();  // the first is the plain kernel that says what is honest
 }
 
 Result<ir::HostTensor> CudaBench::read_output(int slot, int output) {

@@ -131,6 +131,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   bool others_gave_way_ = false;  // since this bench last ran out of memory
   bool suspect_ = false;          // a kernel wrote outside its buffers: the next candidate gets another worker
   KernelHandle next_handle_ = 1;
+  int unloaded_ = 0;  // kernels, so far
 };
 
 }  // namespace kerf::cuda

@@ -264,9 +264,51 @@ TEST_P(CudaBenchTest, AResultFromElsewhereIsHeldToTheSameRule) {
   EXPECT_FALSE(bench->write_output(0, 0, std::span(result.bytes).first(8)));
 }
 
+TEST_P(CudaBenchTest, AListOfStepsFindsWhatSingleStepsFind) {
+  constexpr std::int64_t n = 1000;
+  const auto one = affine_data(n, 1), other = affine_data(n, 2);
+  auto bench = open(affine_layout(n, 3));
+  const auto kernel = loaded(*bench, kAffine, plan(4), {{"n", n}});
+  const RunStep call{{0}, milliseconds(20000), false};
+  const std::vector<BenchStep> steps{StageStep{0, &one, Poison::a},
+                                     call,
+                                     CheckStep{0, &one},
+                                     StageStep{1, &other, Poison::b},
+                                     RunStep{{1}, milliseconds(20000)},
+                                     CheckStep{1, &other},
+                                     StageStep{2, &one, Poison::a},
+                                     CheckStep{2, &one}};
+  const auto outcome = bench->follow(kernel, steps);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto& results = std::get<StepResults>(*outcome);
+  ASSERT_EQ(results.runs.size(), 2u);
+  ASSERT_EQ(results.checks.size(), 3u);
+  for (const Timing& timing : results.runs) EXPECT_GT(timing.device_us, 0);
+  EXPECT_EQ(results.checks[0].outputs[0].wrong, 0);
+  EXPECT_EQ(results.checks[1].outputs[0].wrong, 0);
+  EXPECT_EQ(results.checks[2].outputs[0].wrong, n);  // staged, never run
+}
+
+TEST_P(CudaBenchTest, AFaultInAListIsThatOfItsKernel) {
+  const auto data = affine_data(100);
+  auto bench = open(affine_layout(100));
+  const auto kernel = loaded(
+      *bench,
+      "extern \"C\" __global__ void k(const float* x, volatile float* y) { while (y[0] != 12345.0f) y[1] = x[0]; }",
+      plan(1), {{"n", 100}});
+  const std::vector<BenchStep> steps{StageStep{0, &data, Poison::a}, RunStep{{0}, milliseconds(300), false},
+                                     CheckStep{0, &data}};
+  const auto outcome = bench->follow(kernel, steps);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto* fault = std::get_if<Fault>(&*outcome);
+  ASSERT_NE(fault, nullptr);
+  EXPECT_EQ(fault->kind, Fault::Kind::timed_out);
+  EXPECT_NE(fault->message.find("300 ms"), std::string::npos) << fault->message;
+}
+
 TEST_P(CudaBenchTest, DataSetsThatDoNotFitTogetherComeBackWhenNeeded) {
   const std::int64_t n = 1 << 15;  // 0.5 MB a data set; the bench on the fake device keeps four
-  auto bench = open(affine_layout(n));
+  auto bench = open(affine_layout(n, 6));
   const auto kernel = loaded(*bench, kAffine, plan(n / 256), {{"n", n}});
   std::vector<oracle::DataSet> data;
   for (unsigned i = 0; i < 6; ++i) data.push_back(affine_data(n, i));
@@ -277,6 +319,13 @@ TEST_P(CudaBenchTest, DataSetsThatDoNotFitTogetherComeBackWhenNeeded) {
       EXPECT_EQ(check(*bench, 0, set).outputs.at(0).wrong, 0);
     }
   }
+  std::vector<BenchStep> steps;
+  for (int i = 0; i < 6; ++i) steps.emplace_back(StageStep{i, &data[static_cast<std::size_t>(i)], Poison::a});
+  steps.emplace_back(RunStep{{0, 1, 2, 3, 4, 5}, milliseconds(20000)});
+  for (int i = 0; i < 6; ++i) steps.emplace_back(CheckStep{i, &data[static_cast<std::size_t>(i)]});
+  const auto outcome = bench->follow(kernel, steps);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  for (const SlotReport& report : std::get<StepResults>(*outcome).checks) EXPECT_EQ(report.outputs.at(0).wrong, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CudaBenchTest, testing::Values(kFake), rig_name);

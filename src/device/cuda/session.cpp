@@ -51,11 +51,18 @@ Status Session::setup(std::string_view judge_cubin, std::string local_cubin, voi
   KERF_CUDA(driver_, cuModuleGetFunction, &mask_, module, "kerf_mask");
   KERF_CUDA(driver_, cuModuleGetFunction, &scrub_, module, "kerf_scrub");
   KERF_CUDA(driver_, cuFuncSetAttribute, scrub_, kFunctionMaxDynamicShared, max_shared_);
-  // Pinned pages copy several times faster; without them it works too, so a refusal is no error.
-  (void)driver_.cuMemHostRegister_v2(staging, staging_bytes, 0);
   staging_ = static_cast<std::byte*>(staging);
   staging_bytes_ = staging_bytes;
   return probe();
+}
+
+/// Pinned pages copy several times faster, but pinning takes 40 ms: it waits for the first large copy. Without it works
+/// too, so a refusal is no error.
+void Session::pin_for(std::uint64_t bytes) {
+  constexpr std::uint64_t kWorthIt = 8 << 20;
+  if (pinning_tried_ || bytes < kWorthIt) return;
+  pinning_tried_ = true;
+  (void)driver_.cuMemHostRegister_v2(staging_, staging_bytes_, 0);
 }
 
 Result<CUdeviceptr> Session::allocate(std::uint64_t bytes) {
@@ -146,6 +153,7 @@ Status Session::data_write(std::uint64_t id, std::uint64_t array, std::uint64_t 
       staging_offset > staging_bytes_ || bytes > staging_bytes_ - staging_offset) {
     return fail(Errc::invalid_input, "a write outside the array");
   }
+  pin_for(bytes);
   KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, (*arrays)[array].data + offset, staging_ + staging_offset, bytes, stream_);
   KERF_CUDA(driver_, cuStreamSynchronize, stream_);
   return {};
@@ -179,6 +187,7 @@ Status Session::read(std::uint64_t slot, std::uint64_t index, std::uint64_t offs
       bytes > staging_bytes_ - staging_offset) {
     return fail(Errc::invalid_input, "a read outside the buffer");
   }
+  pin_for(bytes);
   KERF_CUDA(driver_, cuMemcpyDtoHAsync_v2, staging_ + staging_offset, zone->data() + offset, bytes, stream_);
   KERF_CUDA(driver_, cuStreamSynchronize, stream_);
   return {};
@@ -191,6 +200,7 @@ Status Session::write(std::uint64_t slot, std::uint64_t index, std::uint64_t off
       bytes > staging_bytes_ - staging_offset) {
     return fail(Errc::invalid_input, "a write outside the buffer");
   }
+  pin_for(bytes);
   KERF_CUDA(driver_, cuMemcpyHtoDAsync_v2, zone->data() + offset, staging_ + staging_offset, bytes, stream_);
   KERF_CUDA(driver_, cuStreamSynchronize, stream_);
   return {};

@@ -147,6 +147,7 @@ class Session {
                std::uint64_t bytes);
 
  private:
+  void pin_for(std::uint64_t bytes);
   Result<CUdeviceptr> allocate(std::uint64_t bytes);
   Result<Zone> allocate_zone(std::uint64_t bytes);
   void free_all(std::vector<Zone>& zones);
@@ -229,6 +230,7 @@ class Session {
   std::byte* pinned_ = nullptr;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
+  bool pinning_tried_ = false;
   std::uint64_t red_key_ = 0, sum_key_ = 0;
   std::uint64_t scrubs_ = 0;
   std::uint64_t next_job_ = 0;  // places in the work memory that queued steps do not use

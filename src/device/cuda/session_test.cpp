@@ -95,16 +95,19 @@ class SessionTest : public testing::Test {
     return step(checking()).map([](const StepAnswer& answer) { return answer.check; });
   }
 
-  /// Runs a kernel that does nothing on the first slot.
-  void run_idle_kernel() {
+  /// Loads kernel 1, `k`, whose body sees float* x and y.
+  void load_kernel(const std::string& body) {
     FakeCudaLanguage language(KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp");
     CompileRequest request;
-    request.source = "extern \"C\" __global__ void idle(const float* x, float* y) {}\n";
+    request.source = "extern \"C\" __global__ void k(const float* x, float* y) {" + body + "}\n";
     const auto made = language.compile(request);
     ASSERT_TRUE(made && std::holds_alternative<Artifact>(*made));
-    ok(session_->load(1, std::get<Artifact>(*made).bytes, {},
-                      {LaunchNumbers{"idle", {1, 1, 1}, {1, 1, 1}, 0, {0, 1}}}));
-    const auto times = run(1, {0});
+    ok(session_->load(1, std::get<Artifact>(*made).bytes, {}, {LaunchNumbers{"k", {1, 1, 1}, {1, 1, 1}, 0, {0, 1}}}));
+  }
+  /// Runs a kernel that does nothing on the first slot.
+  void run_idle_kernel(bool is_timed = true) {
+    load_kernel("");
+    const auto times = run(1, {0}, is_timed);
     ASSERT_TRUE(times) << times.error().message;
   }
 
@@ -162,6 +165,39 @@ TEST_F(SessionTest, BeforeARunAsMuchOfTheCacheIsModifiedAsSmallOutputsAre) {
   EXPECT_EQ(zeros_(3 * kL2), kCount * 4);
 }
 
+TEST_F(SessionTest, TheCacheIsSettledForTimedRunsOnly) {
+  ASSERT_TRUE(*stage(0, 0xffff));
+  run_idle_kernel(false);
+  EXPECT_EQ(zeros_(3 * kL2), 0u);
+}
+
+TEST_F(SessionTest, AListIsDoneInOrder) {
+  load_kernel("for (int i = 0; i < 1001; ++i) y[i] = x[i];");
+  std::vector<StepRequest> steps{checking()};
+  for (const bool is_timed : {false, true, false})
+    for (const auto& next : {staging(0, 0xffff), running({0}, is_timed), checking()}) steps.push_back(next);
+  steps.push_back(staging(0, 0xffff));
+  steps.push_back(checking());
+  const auto answers = session_->follow(1, steps);
+  ASSERT_TRUE(answers) << answers.error().message;
+  std::vector<std::uint64_t> wrong;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].kind == StepRequest::check) wrong.push_back((*answers)[i].check.outputs.at(0).wrong);
+  EXPECT_EQ(wrong, (std::vector<std::uint64_t>{kCount, 0, 0, 0, kCount}));
+}
+
+TEST_F(SessionTest, MoreStepsThanTheWorkMemoryHoldsAreDoneInPieces) {
+  std::vector<StepRequest> steps;
+  for (int i = 0; i < 100; ++i)
+    for (const auto& next : {staging(0, 0xffff), checking()}) steps.push_back(next);
+  const auto answers = session_->follow(0, steps);
+  ASSERT_TRUE(answers) << answers.error().message;
+  for (std::size_t i = 0; i < steps.size(); i += 2) {
+    EXPECT_TRUE((*answers)[i].intact);
+    EXPECT_EQ((*answers)[i + 1].check.outputs.at(0).wrong, kCount);
+  }
+}
+
 TEST_F(SessionTest, BeforeARunTheModifiedPartOfTheCacheIsTheShareOfLargeOutputs) {
   ok(session_->layout(99, 98, 1, {kL2, 7 * kL2}));
   ok(session_->data_make(kId, {kL2}));
@@ -215,9 +251,11 @@ TEST_F(SessionTest, MoreLocalMemoryThanCanBeScrubbedIsRefused) {
 TEST_F(SessionTest, AKernelThatWritesIntoTheJudgesIdleMemoryIsFoundOut) {
   run_idle_kernel();
   ASSERT_EQ(spoil_(3 << 20), 1);  // as a kernel would that keeps something there: three times the fake's L2 cache
-  const auto times = run(1, {0});
-  ASSERT_FALSE(times);
-  EXPECT_NE(times.error().message.find("not its own"), std::string::npos);
+  for (const bool is_timed : {true, false}) {
+    const auto times = run(1, {0}, is_timed);
+    ASSERT_FALSE(times);
+    EXPECT_NE(times.error().message.find("not its own"), std::string::npos);
+  }
 }
 
 }  // namespace

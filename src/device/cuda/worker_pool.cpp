@@ -123,9 +123,18 @@ void WorkerPool::give_back(std::unique_ptr<GpuWorker> worker) {
   if (ready_.size() < static_cast<std::size_t>(std::max(1, options_.spares))) ready_.push_back(std::move(worker));
 }
 
+void WorkerPool::keep_spares() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (spares_wanted_) return;
+    spares_wanted_ = true;
+  }
+  refill();
+}
+
 void WorkerPool::refill() {
   const std::lock_guard lock(mutex_);
-  while (static_cast<int>(ready_.size() + starting_.size()) < options_.spares) {
+  while (spares_wanted_ && static_cast<int>(ready_.size() + starting_.size()) < options_.spares) {
     auto worker = start();
     if (!worker) return;  // the next take reports it
     starting_.push_back(*std::move(worker));

@@ -47,8 +47,11 @@ class WorkerPool {
     local_cubin_ = std::move(local_cubin);
   }
 
-  /// A worker that is ready for a layout. Starts spares in its place.
+  /// A worker that is ready for a layout. Starts spares in its place once keep_spares() was called.
   Result<std::unique_ptr<GpuWorker>> take();
+  /// From now on spares wait. Starting one slows whatever else the driver does, so this is for when the first kernel
+  /// has been judged.
+  void keep_spares();
   /// A worker whose context is sound; it is emptied and kept, or ended when enough are waiting.
   void give_back(std::unique_ptr<GpuWorker> worker);
 
@@ -71,6 +74,7 @@ class WorkerPool {
   std::string judge_cubin_, local_cubin_;
   std::vector<Tenant*> tenants_;
   std::mutex mutex_;
+  bool spares_wanted_ = false;                       // guarded by mutex_
   std::deque<std::unique_ptr<GpuWorker>> ready_;     // guarded by mutex_; emptied, set up
   std::deque<std::unique_ptr<GpuWorker>> starting_;  // guarded by mutex_; started, not yet greeted
 };
