@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "memory/memory_fixture.hpp"
@@ -91,6 +92,26 @@ TEST(ShownChoice, WhatHelpedIsShownMoreOftenThanWhatIsSimilar) {
   counts = shown_in(pool, options, 300);
   EXPECT_GT(counts[1], 240);
   EXPECT_GT(counts[0], 3) << "one in ten is random";
+}
+
+TEST(ShownChoice, TheOtherStageCountsHalf) {
+  std::vector<Experience> known{made_up_kernel(kShownSoftmax, "passes", 8, 1),
+                                made_up_kernel(kShownSoftmax, "parts", 8, 0.9)};
+  for (int i = 0; i < 6; ++i) learn(known[1].values[ValueStage::refine_shown], "reduce", 1, Rule::kerf);
+  ShownOptions options;
+  options.kernels = 1;
+  const auto ahead = [&] {  // of 300 drafts, how many more are shown what helped when refining
+    const auto pool = shown_pool(kShownHere, known, options);
+    auto counts = shown_in(pool, options, 300);
+    const std::size_t helped = pool[0].experience.recipe.genes[0].variant == "parts" ? 0 : 1;
+    return counts[helped] - counts[1 - helped];
+  };
+  const int half = ahead();
+  EXPECT_GT(half, 30);
+  options.other_stage = 0;
+  EXPECT_LT(std::abs(ahead()), half);
+  options.other_stage = 1;
+  EXPECT_GT(ahead(), half);
 }
 
 TEST(ShownChoice, ValuesOfOtherUsesDoNotCount) {
