@@ -70,6 +70,10 @@ def main():
         done = run("twice.toml", "twice.cpp", "--all", "1", "--rounds", "1", "--set", "measure.max_rounds=3")
         assert done.returncode == 0 and "18 quick timings, 18 of 27 tuples" in done.stdout, done.stdout + done.stderr
         assert "wrong result" in done.stdout + done.stderr and "(all that are allowed)" in done.stdout
+        assert "times are lower quartiles" in done.stdout and " .. " not in done.stdout + done.stderr, "one estimate per table"
+        (folder / "unused.cpp").write_text(KERNEL.replace("BROKEN = {0, 1, 2}", "BROKEN = {0}").replace("STEP = {1, 2, 3}", "STEP = {1, 2}"))
+        done = run("twice.toml", "unused.cpp", "--set", "measure.max_rounds=3")
+        assert "3 of 6 tuples" in done.stdout and "(all that differ in their code)" in done.stdout, done.stdout + done.stderr
 
         (folder / "plain.cpp").write_text("/* kerf\ntarget: cpu\n*/\n" + KERNEL.split("*/\n", 1)[1])
         for args, words in [(("twice.toml", "plain.cpp"), "has no tunables"),

@@ -72,6 +72,11 @@ Status prompts(const PromptsOptions& options, const Environment&, Console& conso
                   "which prompt? kerf prompts diff RUN PROMPT [OTHER]; 'kerf prompts list RUN' has them");
     KERF_TRY(const agents::PromptVariant* after,
              find_prompt(all, options.second.empty() ? options.first : options.second));
+    if (options.second.empty() && after == &all.seed())
+      return fail(Errc::invalid_input,
+                  fmt::format("'{}' is the seed, which was edited from no other; kerf prompts diff RUN PROMPT OTHER "
+                              "compares any two",
+                              options.first));
     const std::string origin = after->parent.empty() ? "seed" : after->parent;
     KERF_TRY(const agents::PromptVariant* before, find_prompt(all, options.second.empty() ? origin : options.first));
     console.out << diff_text(*before, *after, console.out_style);

@@ -27,10 +27,6 @@ std::string words(const Bindings& tunables) {
   return text;
 }
 
-std::string interval(const TimeEstimate& time) {
-  return fmt::format("{} [{} .. {}]", format_us(time.median), format_us(time.low), format_us(time.high));
-}
-
 /// One line per quick timing, with the best so far marked.
 class TuneProgress final : public TuneObserver {
  public:
@@ -40,7 +36,7 @@ class TuneProgress final : public TuneObserver {
     const bool leads = !trial.refused && (best_us_ == 0 || trial.score_us < best_us_);
     if (leads) best_us_ = trial.score_us;
     if (silent_) return;
-    const std::string what = trial.refused ? outcome_words(*trial.refused) : interval(trial.time);
+    const std::string what = trial.refused ? outcome_words(*trial.refused) : format_us(trial.score_us);
     const std::string again = trial.timings > 1 ? fmt::format("  (timing {})", trial.timings) : "";
     const Colour colour = trial.refused ? Colour::red : leads ? Colour::green : Colour::none;
     console_.err << fmt::format("{:5}  {}  {}{}\n", trial.number, words(trial.tunables),
@@ -144,10 +140,19 @@ std::string unused_words(const TuneReport& report) {
   return text;
 }
 
+/// What the tuples that were looked at are, where those were all there is; "" when the budget ended it.
+std::string rest_words(const TuneReport& report) {
+  const double rest = report.tuples - static_cast<double>(report.table.size());
+  if (!report.complete) return "";
+  if (!(rest > 0)) return " (all)";
+  if (report.known_code == 0) return " (all that are allowed)";
+  return rest > report.known_code ? " (all that are allowed and differ in their code)"
+                                  : " (all that differ in their code)";
+}
+
 void show(const TuneReport& report, Console& console) {
   constexpr std::size_t kRows = 12;
-  std::vector<std::vector<Cell>> rows{
-      {{"tunables"}, {"time"}, {"timings", Colour::none, true}, {"lower quartile", Colour::none, true}}};
+  std::vector<std::vector<Cell>> rows{{{"tunables"}, {"time", Colour::none, true}, {"timings", Colour::none, true}}};
   for (const TuneTrial& trial : report.table) {
     if (rows.size() > kRows) break;
     if (trial.refused) {
@@ -156,17 +161,15 @@ void show(const TuneReport& report, Console& console) {
     }
     const Colour colour = trial.tunables == report.best ? Colour::green : Colour::none;
     rows.push_back({{words(trial.tunables), colour},
-                    {interval(trial.time)},
-                    {std::to_string(trial.timings), Colour::none, true},
-                    {format_us(trial.score_us), Colour::none, true}});
+                    {format_us(trial.score_us), Colour::none, true},
+                    {std::to_string(trial.timings), Colour::none, true}});
   }
   console.out << "\n" << table(rows, console.out_style);
-  console.out << paint("ranked by the lower quartile: what else the machine does only ever slows a kernel down\n",
+  console.out << paint("times are lower quartiles: what else the machine does only ever slows a kernel down\n",
                        Colour::dim, console.out_style);
   if (report.table.size() > kRows) console.out << fmt::format("... and {} more\n", report.table.size() - kRows);
   console.out << fmt::format("\n{}, {} of {:.0f} tuples, {:.1f} s{}\n", counted(report.timings, "quick timing"),
-                             report.table.size(), report.tuples, report.seconds,
-                             report.complete ? " (all that are allowed)" : "");
+                             report.table.size(), report.tuples, report.seconds, rest_words(report));
   console.out << unused_words(report) << "\n";
   std::vector<Evaluation> verdicts{report.verdict};
   verdicts.back().candidate += " (" + words(report.best) + ")";

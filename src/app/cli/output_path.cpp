@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace kerf::cli {
 namespace {
@@ -21,11 +22,18 @@ auto refused(const fs::path& path, const std::string& why) {
 Status check_parent(const fs::path& path, fs::path folder) {
   std::error_code error;
   if (folder.empty()) folder = ".";
+  const fs::path wanted = folder.lexically_normal();
   while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_parent_path()) folder = folder.parent_path();
   if (!fs::exists(fs::symlink_status(folder, error))) folder = ".";  // the first part of a relative path
   if (!fs::is_directory(folder, error)) return refused(path, folder.string() + " is not a folder");
+  if (folder == folder.root_path() && wanted != folder) {  // a slip rather than a wish
+    const fs::path missing = folder / *std::next(wanted.begin());
+    return refused(
+        path, fmt::format("there is no folder {}, and none is made at the top of the file system", missing.string()));
+  }
   std::string probe = (folder / ".kerf-probe-XXXXXX").string();
   const int file = ::mkstemp(probe.data());
+  if (file < 0 && errno == ENOENT) return refused(path, fmt::format("no files can be made in {}", folder.string()));
   if (file < 0) return refused(path, fmt::format("{}: {}", folder.string(), std::strerror(errno)));
   ::close(file);
   ::unlink(probe.c_str());

@@ -7,8 +7,8 @@
 
 namespace kerf::cli {
 
-/// An error (invalid_input) when no file can be written at `path`, whose missing parent folders would be made; "" is
-/// fine: nothing goes there. Leaves nothing behind.
+/// An error (invalid_input) when no file can be written at `path`, whose missing parent folders would be made, but
+/// none at the top of the file system; "" is fine: nothing goes there. Leaves nothing behind.
 Status check_output_file(const std::filesystem::path& path);
 
 /// Likewise for files in the folder `path`, which need not be there.

@@ -46,8 +46,17 @@ TEST_F(OutputPath, WhatIsInTheWayIsNamed) {
     EXPECT_NE(why(status).find((folder_ / "file").string() + " is not a folder"), std::string::npos) << why(status);
 }
 
+TEST_F(OutputPath, NoFolderIsMadeAtTheTopOfTheFileSystem) {
+  for (const Status& status : {check_output_file("/kerf_nonexistent/x"), check_output_file("/kerf_nonexistent/a/x"),
+                               check_output_folder("/kerf_nonexistent/run")})
+    EXPECT_NE(why(status).find("there is no folder /kerf_nonexistent, and none is made"), std::string::npos)
+        << why(status);
+  EXPECT_FALSE(fs::exists("/kerf_nonexistent"));
+}
+
 TEST_F(OutputPath, AFileSystemThatTakesNoFilesIsFoundOutByTrying) {
   EXPECT_NE(why(check_output_folder("/proc/kerf/run")).find("cannot write /proc/kerf/run"), std::string::npos);
+  EXPECT_NE(why(check_output_file("/proc/x")).find("no files can be made in /proc;"), std::string::npos);
 }
 
 }  // namespace

@@ -213,6 +213,7 @@ std::string format_bytes(double bytes) {
 
 std::string format_flops(double flops) {
   if (!std::isfinite(flops) || flops < 0) return "?";
+  if (flops < 1e3) return fmt::format("{:.0f} FLOP", flops);
   if (flops < 1e6) return with_unit(flops / 1e3, "kFLOP");
   if (flops < 1e9) return with_unit(flops / 1e6, "MFLOP");
   return flops < 1e12 ? with_unit(flops / 1e9, "GFLOP") : with_unit(flops / 1e12, "TFLOP");

@@ -52,6 +52,8 @@ TEST(FormatSize, ChoosesTheUnit) {
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(16777216), "16.8 MB");
   EXPECT_EQ(format_flops(268435456), "268 MFLOP");
+  EXPECT_EQ(format_flops(0), "0 FLOP");
+  EXPECT_EQ(format_flops(33), "33 FLOP");
   EXPECT_EQ(format_flops(1.37e11), "137 GFLOP");
 }
 
