@@ -299,12 +299,14 @@ Status note_remembered(RunStore& store, const Machinery& machinery, RunObserver&
     if (std::find(tasks.begin(), tasks.end(), one.task) == tasks.end()) tasks.push_back(one.task);
   if (machinery.experiences) {
     KERF_TRY_VOID(store.set("experiences", machinery.experiences->tasks_text()));
-    observer.on_event(RunNote{
-        fmt::format("the memory has {} experiences to show to who writes kernels", machinery.experiences->size())});
+    observer.on_event(
+        RunNote{fmt::format("the memory has {} to show to who writes kernels",
+                            counted(static_cast<std::int64_t>(machinery.experiences->size()), "experience"))});
   }
   if (!items.empty())
-    observer.on_event(RunNote{fmt::format("the memory has {} kernels of tasks like this one ({}); they are tried first",
-                                          items.size(), join(tasks, ", "))});
+    observer.on_event(
+        RunNote{fmt::format("the memory has {} of tasks like this one ({}), tried first",
+                            counted(static_cast<std::int64_t>(items.size()), "kernel"), join(tasks, ", "))});
   return {};
 }
 
@@ -314,7 +316,8 @@ Status note_skills(RunStore& store, const Machinery& machinery, RunObserver& obs
   KERF_TRY_VOID(store.set("skills", to_json(machinery.offer)));
   std::vector<std::string> names;
   for (const skill::Skill& one : machinery.offer.skills) names.push_back(one.name);
-  observer.on_event(RunNote{fmt::format("{} skills may apply: {}", names.size(), join(names, ", "))});
+  observer.on_event(RunNote{
+      fmt::format("{} may apply: {}", counted(static_cast<std::int64_t>(names.size()), "skill"), join(names, ", "))});
   return {};
 }
 
@@ -451,6 +454,7 @@ Result<OptimizeRequest> replay_request(const fs::path& recorded) {
     return fail(Errc::invalid_input, recorded.string() + " has no steps that could be followed");
   request.resume = false;
   request.folder.clear();
+  request.config.record_chats.clear();  // the recorded run's file is not added to
   return request;
 }
 

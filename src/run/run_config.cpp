@@ -13,7 +13,9 @@
 namespace kerf {
 namespace {
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -21,10 +23,10 @@ std::string to_toml(const RunConfig& config, const std::string& task) {
   std::string text = fmt::format(
       "# How this run was started; 'kerf optimize --resume' reads it from the run's database.\n"
       "task = {}\ntarget = {}\ndevice = {}\nmethod = {}\nseed = \"{}\"\nevaluations = {}\nseconds = {}\nmemory_rule = "
-      "{}\nskill_rule = {}\n",
+      "{}\nskill_rule = {}\nmemory = {}\nrecord_chats = {}\n",
       quoted(task), quoted(config.target), quoted(config.device), quoted(config.search.search), config.search.seed,
       config.search.evaluations, config.search.seconds, quoted(std::string(memory::rule_name(config.memory_rule))),
-      quoted(std::string(skill_rule_name(config.skill_rule))));
+      quoted(std::string(skill_rule_name(config.skill_rule))), quoted(config.memory), quoted(config.record_chats));
   std::string section;
   for (const auto& [name, value] : effective_settings(config.judge, config.search)) {
     const auto dot = name.find('.');
@@ -61,6 +63,8 @@ Result<RunConfig> config_from_toml(const std::string& text) {
   if (const std::string rule = word("skill_rule"); !rule.empty()) {  // likewise
     KERF_TRY(config.skill_rule, skill_rule_from_name(rule));
   }
+  config.memory = word("memory");  // likewise
+  config.record_chats = word("record_chats");
   for (const auto& [section, node] : table)
     if (const toml::table* values = node.as_table(); values != nullptr && section.str() != "minds")
       for (const auto& [key, value] : *values)

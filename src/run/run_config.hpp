@@ -21,6 +21,8 @@ struct RunConfig {
   MindConfig minds;
   memory::Rule memory_rule = memory::Rule::kerf;  ///< by which experiences are chosen and valued
   SkillRule skill_rule = SkillRule::verified;     ///< which skills may be used
+  std::string memory;                             ///< as given: "off", or an absolute path; "": the user's own
+  std::string record_chats;                       ///< absolute path that exchanges are appended to; "": none
 };
 
 std::string to_toml(const RunConfig& config, const std::string& task);

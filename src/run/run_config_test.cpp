@@ -15,6 +15,8 @@ TEST(RunConfig, IsReadBackAsItWasWritten) {
   config.search.seconds = 2.5;
   config.search.patience = 7;
   config.memory_rule = memory::Rule::similar;
+  config.memory = "off";
+  config.record_chats = "/tmp/some chats.jsonl";
   config.judge.measure.target_noise = 0.125;
   config.judge.measure.time_limit = std::chrono::milliseconds(77);
   const std::string text = to_toml(config, "gelu");
@@ -23,6 +25,8 @@ TEST(RunConfig, IsReadBackAsItWasWritten) {
   EXPECT_EQ(to_toml(*back, "gelu"), text);
   EXPECT_EQ(back->search.seed, ~std::uint64_t{0});
   EXPECT_EQ(back->memory_rule, memory::Rule::similar);
+  EXPECT_EQ(back->memory, "off") << "a run that is resumed stays without a memory";
+  EXPECT_EQ(back->record_chats, "/tmp/some chats.jsonl");
   EXPECT_EQ(back->judge.measure.time_limit.count(), 77);
   EXPECT_FALSE(config_from_toml("seed = ["));
   EXPECT_FALSE(config_from_toml("target = \"cpu\""));

@@ -58,6 +58,10 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
   if (!options.skills.empty()) {
     KERF_TRY(config.skill_rule, skill_rule_from_name(options.skills));
   }
+  if (!options.memory.empty()) config.memory = kept_memory(options.memory);
+  std::error_code error;  // of a current folder that is gone
+  if (const fs::path chats = options.minds.record_chats; !chats.empty())
+    config.record_chats = fs::absolute(chats, error).string();
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(Errc::invalid_input,
@@ -176,9 +180,10 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
     KERF_TRY_VOID(check_output_folder(request.folder));
   }
   KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
-  KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
+  if (request.access.replay_chats.empty()) request.access.record_chats = request.config.record_chats;
+  KERF_TRY(const auto memory, open_memory(request.config.memory, environment, console));
   request.memory = memory.get();
-  KERF_TRY(const auto skills, open_skills(options.memory, environment));
+  KERF_TRY(const auto skills, open_skills(request.config.memory, environment));
   request.skills = skills.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);

@@ -9,6 +9,13 @@ std::filesystem::path memory_file(const std::string& option, const Environment& 
   return option.empty() ? environment.memory : std::filesystem::path(option);
 }
 
+std::string kept_memory(const std::string& option) {
+  if (option.empty() || option == "off") return option;
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(option, error);
+  return error ? option : whole.string();
+}
+
 Result<std::unique_ptr<MemoryStore>> open_memory(const std::string& option, const Environment& environment,
                                                  Console& console) {
   const auto file = memory_file(option, environment);

@@ -19,6 +19,9 @@ inline constexpr const char* kSkillsHelp = "Which skills may be used: verified (
 /// The file that --memory names, "": the user's own; empty when it is off or there is no place for one.
 std::filesystem::path memory_file(const std::string& option, const Environment& environment);
 
+/// --memory as a run keeps it, wherever it is resumed.
+std::string kept_memory(const std::string& option);
+
 /// The memory of a search; null when it is off. A file that was asked for by name and cannot be used is an error; the
 /// user's own is then left out with a warning.
 Result<std::unique_ptr<MemoryStore>> open_memory(const std::string& option, const Environment& environment,
