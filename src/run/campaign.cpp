@@ -12,14 +12,14 @@
 #include "base/rng.hpp"
 #include "memory/operators.hpp"
 #include "run/remembering.hpp"
+#include "run/run_folder.hpp"
+#include "store/find_run.hpp"
 
 namespace kerf {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kCampaignFile = "campaign.json";
 
 Json entry_json(const CampaignEntry& entry) {
   Json json{{"task", entry.task},
@@ -28,6 +28,8 @@ Json entry_json(const CampaignEntry& entry) {
             {"error", entry.error},
             {"standing", standing_name(entry.standing)},
             {"kernel", entry.kernel},
+            {"plain", entry.plain},
+            {"stopped", entry.stopped},
             {"evaluations", entry.evaluations},
             {"remembered", entry.remembered},
             {"best_is_remembered", entry.best_is_remembered},
@@ -61,7 +63,11 @@ Standing standing_named(const std::string& name) {
 Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
   std::error_code error;
   const fs::path file = request.folder / kCampaignFile;
-  if (!fs::exists(file, error)) return {};
+  if (!fs::exists(file, error)) {
+    KERF_TRY(StartedFolder unused, StartedFolder::check(request.folder));
+    unused.keep();
+    return {};
+  }
   KERF_TRY(const std::string text, read_file(file));
   const Json json = Json::parse(text, nullptr, false);
   const auto damaged = [&] {
@@ -84,6 +90,8 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
         entry.rounds_done = same ? item.at("rounds_done").get<int>() : 0;
         entry.standing = standing_named(item.at("standing").get<std::string>());
         entry.kernel = item.at("kernel").get<std::string>();
+        entry.plain = item.value("plain", false);  // older ones have neither
+        entry.stopped = item.value("stopped", std::string());
         entry.evaluations = item.at("evaluations").get<int>();
         entry.remembered = item.at("remembered").get<int>();
         entry.best_is_remembered = item.at("best_is_remembered").get<bool>();
@@ -115,9 +123,12 @@ bool is_remembered(const std::vector<Step>& steps, std::int64_t number) {
 
 Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
   entry.best.reset();
+  entry.plain = run.best && is_fallback(*run.best);
   if (run.best) {
     entry.kernel = run.best->name;
-    if (const auto* measured = std::get_if<Measurement>(&run.best->evaluation.outcome)) entry.best = measured->speedup;
+    if (const auto* measured = std::get_if<Measurement>(&run.best->evaluation.outcome);
+        measured != nullptr && !entry.plain)
+      entry.best = measured->speedup;
   }
   entry.standing = run.standing;
   entry.evaluations = run.search.progress.evaluations;
@@ -138,6 +149,7 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   if (fs::exists(entry.folder / "kerf.db", error)) {
     if (auto stored = stored_request(entry.folder); stored && stored->task.task.id == task.task.id) {
       stored->config.search.evaluations = evaluations;
+      stored->config.memory = campaign.config.memory;
       stored->memory = campaign.memory;
       stored->skills = campaign.skills;
       stored->remember_more = true;
@@ -155,6 +167,20 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   request.memory = campaign.memory;
   request.skills = campaign.skills;
   return request;
+}
+
+/// The builtin mind writes kernels of expressions only.
+Status check_searchable(const CampaignRequest& request) {
+  const MindConfig& minds = request.config.minds;
+  if (minds.has(kLlmMind) || minds.has(kCommandMind)) return {};
+  for (const TaskText& text : request.tasks)
+    if (!text.task.graph)
+      return fail(Errc::invalid_input,
+                  fmt::format("task '{0}' has a C++ reference, and a campaign asks the builtin mind, which writes "
+                              "kernels of expressions ([reference] expr); leave it out, or search for it with 'kerf "
+                              "optimize --mind llm' or '--mind command'",
+                              text.task.name));
+  return {};
 }
 
 }  // namespace
@@ -179,6 +205,7 @@ double difficulty(const Task& task) {
 
 Result<CampaignResult> run_campaign(const CampaignRequest& request, const TargetResources& resources,
                                     CampaignObserver& observer, const std::atomic<bool>& interrupted) {
+  KERF_TRY_VOID(check_searchable(request));
   std::vector<const TaskText*> order;
   std::set<std::string> names;
   for (const TaskText& text : request.tasks) {
@@ -221,8 +248,11 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
         entry.error = run.error().message;
       else if (!filled)
         entry.error = filled.error().message;
-      else if (!run->search.interrupted)  // a run that ended for a reason of its own needs no further round
-        entry.rounds_done = run->search.progress.evaluations >= evaluations ? round : request.rounds;
+      else if (!run->search.interrupted) {  // a run that ended for a reason of its own needs no further round
+        const bool used_up = run->search.progress.evaluations >= evaluations;
+        entry.rounds_done = used_up ? round : request.rounds;
+        entry.stopped = used_up ? "" : run->search.stopped;
+      }
       observer.task_finished(round, i, entry);
       KERF_TRY_VOID(write_campaign(result, request));
     }

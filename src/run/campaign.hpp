@@ -32,7 +32,9 @@ struct CampaignEntry {
   std::string error;            ///< why its last round failed; ""
   std::optional<Speedup> best;  ///< none: nothing was measured
   Standing standing = Standing::untimed;
-  std::string kernel;  ///< name of the best
+  std::string kernel;   ///< name of the best
+  bool plain = false;   ///< the best is the plain kernel, which is not compared with itself
+  std::string stopped;  ///< why its run ended before its evaluations were used up; ""
   int evaluations = 0;
   int remembered = 0;               ///< kernels that were tried because the memory has them
   bool best_is_remembered = false;  ///< the best kernel is one of them, or descends from one
@@ -60,7 +62,8 @@ double difficulty(const Task& task);
 
 /// Breadth first: every task gets its first share of evaluations before any gets its second, so that later rounds begin
 /// with what all tasks taught. A task that fails is noted and the others go on; a campaign whose folder is there goes
-/// on with what is missing, failed tasks included. Errors are about the campaign itself.
+/// on with what is missing, failed tasks included. Errors are about the campaign itself: a folder of something else, or
+/// a task that none of the chosen minds can search (invalid_input), before anything is begun.
 Result<CampaignResult> run_campaign(const CampaignRequest& request, const TargetResources& resources,
                                     CampaignObserver& observer, const std::atomic<bool>& interrupted);
 

@@ -52,6 +52,35 @@ TEST(Campaign, TasksAreToldApartByName) {
   EXPECT_FALSE(std::filesystem::exists(request.folder));
 }
 
+TEST(Campaign, ATaskThatNoMindCanSearchIsRefusedAtOnce) {
+  CampaignRequest request;
+  request.tasks = {campaign_task("a", "exp(x)"), campaign_task("own", "exp(x)")};
+  request.tasks[1].task.graph.reset();
+  request.folder = std::filesystem::path(testing::TempDir()) / "kerf_campaign_cpp";
+  NoView view;
+  const std::atomic<bool> interrupted{true};
+  const auto result = run_campaign(request, {}, view, interrupted);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::invalid_input);
+  EXPECT_NE(result.error().message.find("task 'own' has a C++ reference"), std::string::npos) << result.error().message;
+  EXPECT_FALSE(std::filesystem::exists(request.folder));
+}
+
+TEST(Campaign, TheFolderOfARunIsRefused) {
+  CampaignRequest request;
+  request.tasks = {campaign_task("a", "exp(x)")};
+  request.folder = std::filesystem::path(testing::TempDir()) / "kerf_campaign_run";
+  ASSERT_TRUE(write_file_atomic(request.folder / "kerf.db", "a run"));
+  NoView view;
+  const std::atomic<bool> interrupted{true};
+  const auto result = run_campaign(request, {}, view, interrupted);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::invalid_input);
+  EXPECT_NE(result.error().message.find("holds a run already"), std::string::npos) << result.error().message;
+  EXPECT_FALSE(std::filesystem::exists(request.folder / "campaign.json"));
+  std::filesystem::remove_all(request.folder);
+}
+
 TEST(Campaign, AFolderOfAnotherKindIsRefused) {
   CampaignRequest request;
   request.tasks = {campaign_task("a", "exp(x)")};

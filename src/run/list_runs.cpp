@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "store/find_run.hpp"
 #include "store/folder_lock.hpp"
 #include "store/run_store.hpp"
 
@@ -81,11 +82,9 @@ bool is_running(const fs::path& run) { return is_locked(run / store::kLockFile);
 
 std::vector<RunEntry> list_runs(const fs::path& runs) {
   std::vector<RunEntry> list;
-  std::error_code error;
-  for (const auto& found : fs::directory_iterator(runs, error)) {
-    if (!fs::is_regular_file(found.path() / "kerf.db", error)) continue;
+  for (const fs::path& found : run_folders(runs)) {
     RunEntry entry;
-    entry.folder = found.path();
+    entry.folder = found;
     entry.changed_ms = changed_ms(entry.folder);
     if (const Status read = read_facts(entry); !read) {
       entry.state = RunState::damaged;

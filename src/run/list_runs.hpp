@@ -34,7 +34,7 @@ struct RunEntry {
 /// Whether a process works on the run in this folder now.
 bool is_running(const std::filesystem::path& run);
 
-/// Newest first. A folder that is not there holds none.
+/// Newest first, those of campaigns too. A folder that is not there holds none.
 std::vector<RunEntry> list_runs(const std::filesystem::path& runs);
 
 }  // namespace kerf

@@ -23,6 +23,18 @@ TEST(ListRuns, ARunThatNobodyWorksOnAndThatDidNotFinishWasInterrupted) {
   fs::remove_all(root);
 }
 
+TEST(ListRuns, RunsOfACampaignAreListed) {
+  std::string pattern = (fs::temp_directory_path() / "kerf-list-XXXXXX").string();
+  const fs::path root = ::mkdtemp(pattern.data());
+  ASSERT_TRUE(report::write_fixture_run(root / "camp" / "rmsnorm-cpu", {"cpu", 30, 1, true, true}));
+  EXPECT_TRUE(list_runs(root).empty()) << "not a campaign's folder";
+  ASSERT_TRUE(write_file_atomic(root / "camp" / "campaign.json", "{}"));
+  const auto runs = list_runs(root);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].folder, root / "camp" / "rmsnorm-cpu");
+  fs::remove_all(root);
+}
+
 TEST(ListRuns, TellsTaskTargetBestAndState) {
   std::string pattern = (fs::temp_directory_path() / "kerf-list-XXXXXX").string();
   const fs::path root = ::mkdtemp(pattern.data());

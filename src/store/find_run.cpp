@@ -20,11 +20,15 @@ bool is_run(const fs::path& folder) {
 
 std::vector<std::string> runs_in(const fs::path& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (is_run(entry.path())) names.push_back(entry.path().filename().string());
+  for (const fs::path& run : run_folders(folder)) names.push_back(run.lexically_relative(folder).string());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// "camp/rows-cpu" begins with "camp/r" and with "ro".
+bool begins(const std::string& known, const std::string& name) {
+  const auto slash = known.rfind('/');
+  return known.starts_with(name) || (slash != std::string::npos && known.substr(slash + 1).starts_with(name));
 }
 
 std::string listed(std::vector<std::string> names) {
@@ -45,20 +49,30 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
 
 }  // namespace
 
+std::vector<fs::path> run_folders(const fs::path& runs) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    if (is_run(entry.path())) found.push_back(entry.path());
+    if (!fs::is_regular_file(entry.path() / kCampaignFile, error)) continue;
+    for (const auto& inner : fs::directory_iterator(entry.path(), error))
+      if (is_run(inner.path())) found.push_back(inner.path());
+  }
+  return found;
+}
+
 Result<fs::path> find_run(const std::string& name, const fs::path& runs) {
   if (!name.empty() && is_run(name)) return fs::path(name);
   const auto known = runs_in(runs);
-  if (name.find('/') == std::string::npos) {
-    std::vector<std::string> matching;
-    for (const auto& other : known) {
-      if (other == name) return runs / other;
-      if (!name.empty() && other.starts_with(name)) matching.push_back(other);
-    }
-    if (matching.size() == 1) return runs / matching[0];
-    if (matching.size() > 1)
-      return fail(Errc::invalid_input, fmt::format("'{}' could be {} runs: {}; type more of the name", name,
-                                                   matching.size(), listed(matching)));
+  std::vector<std::string> matching;
+  for (const auto& other : known) {
+    if (other == name) return runs / other;
+    if (!name.empty() && begins(other, name)) matching.push_back(other);
   }
+  if (matching.size() == 1) return runs / matching[0];
+  if (matching.size() > 1)
+    return fail(Errc::invalid_input, fmt::format("'{}' could be {} runs: {}; type more of the name", name,
+                                                 matching.size(), listed(matching)));
   std::error_code error;
   if (fs::is_directory(name, error))
     return fail(Errc::not_found, fmt::format("the folder '{}' holds no run (no kerf.db)", name));

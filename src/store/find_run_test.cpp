@@ -32,6 +32,19 @@ TEST_F(FindRun, TakesAFolderANameOrAUniqueBeginning) {
   EXPECT_EQ(find_run("rmsnorm-cpu-1", runs_).value(), runs_ / "rmsnorm-cpu-1") << "a whole name beats a beginning";
 }
 
+TEST_F(FindRun, RunsOfACampaignAreFoundByTheirNames) {
+  for (const char* name : {"camp/swiglu-cpu", "camp/softmax-cpu", "other/swiglu-cpu"}) {
+    fs::create_directories(runs_ / name);
+    std::ofstream(runs_ / name / "kerf.db");
+  }
+  EXPECT_FALSE(find_run("camp/swiglu-cpu", runs_)) << "not a campaign's folder";
+  std::ofstream(runs_ / "camp" / kCampaignFile);
+  EXPECT_EQ(find_run("camp/swiglu-cpu", runs_).value(), runs_ / "camp" / "swiglu-cpu");
+  EXPECT_EQ(find_run("camp/sw", runs_).value(), runs_ / "camp" / "swiglu-cpu");
+  EXPECT_EQ(find_run("swiglu", runs_).value(), runs_ / "camp" / "swiglu-cpu");
+  EXPECT_NE(message("camp").find("camp/softmax-cpu, camp/swiglu-cpu"), std::string::npos) << message("camp");
+}
+
 TEST_F(FindRun, ABeginningOfSeveralListsThem) {
   EXPECT_EQ(find_run("softmax", runs_).error().code, Errc::invalid_input);
   EXPECT_NE(message("softmax").find("softmax-cpu-20260101-120000, softmax-cuda-20260101-120000"), std::string::npos);

@@ -13,6 +13,7 @@
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "run/campaign.hpp"
 #include "run/settings.hpp"
 
@@ -23,8 +24,8 @@ using CampaignJson = nlohmann::ordered_json;
 
 std::string entry_words(const CampaignEntry& entry) {
   if (!entry.error.empty()) return "failed: " + one_line(entry.error);
-  if (!entry.best) return "no kernel passed every gate";
-  return fmt::format("{} vs {}", format_speedup(*entry.best), one_line(entry.best->vs));
+  if (entry.plain) return "the plain kernel";
+  return entry.best ? speedup_words(*entry.best) : "no kernel passed every gate";
 }
 
 /// A heading and a line per task; on a terminal the search itself is shown in between.
@@ -44,8 +45,9 @@ class CampaignView final : public CampaignObserver {
   void task_finished(int, std::size_t, const CampaignEntry& entry) override {
     view_.reset();
     if (!silent_)
-      console_.err << fmt::format("  {} ({} evaluations, {:.0f} s)\n", entry_words(entry), entry.evaluations,
-                                  entry.seconds)
+      console_.err << fmt::format("  {} ({}, {:.0f} s){}\n", entry_words(entry),
+                                  counted(entry.evaluations, "evaluation"), entry.seconds,
+                                  entry.stopped.empty() ? "" : "; ended early: " + one_line(entry.stopped))
                    << std::flush;
   }
 
@@ -71,6 +73,8 @@ CampaignJson campaign_json(const CampaignResult& result) {
                      {"error", entry.error},
                      {"standing", standing_name(entry.standing)},
                      {"kernel", entry.kernel},
+                     {"plain", entry.plain},
+                     {"stopped", entry.stopped},
                      {"evaluations", entry.evaluations},
                      {"remembered", entry.remembered},
                      {"best_is_remembered", entry.best_is_remembered},
@@ -99,6 +103,29 @@ std::string campaign_table(const CampaignResult& result, const Style& style) {
   return table(rows, style);
 }
 
+/// What a table has no room for: why tasks ended early, and what can be done next.
+std::string campaign_end(const CampaignResult& result) {
+  std::string text;
+  const CampaignEntry* best = nullptr;
+  bool missing = result.interrupted;
+  for (const CampaignEntry& entry : result.entries) {
+    missing = missing || !entry.error.empty();
+    if (!entry.error.empty()) text += fmt::format("{} failed: {}\n", one_line(entry.task), one_line(entry.error));
+    if (!entry.stopped.empty())
+      text += fmt::format("{} ended early, after {}: {}\n", one_line(entry.task),
+                          counted(entry.evaluations, "evaluation"), one_line(entry.stopped));
+    if (entry.best && (best == nullptr || entry.best->low > best->best->low)) best = &entry;
+  }
+  text += fmt::format("\nruns    kerf runs {}\n", result.folder.string());
+  if (best != nullptr)
+    text +=
+        fmt::format("next    kerf show {0}\n        kerf report {0}\n        kerf export {0}\n", best->folder.string());
+  if (missing)
+    text += fmt::format("go on   the same command with --out {} {}\n", result.folder.string(),
+                        result.interrupted ? "goes on with what is missing" : "tries what failed again");
+  return text;
+}
+
 Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
   CampaignRequest request;
   if (!options.target.empty()) request.config.target = options.target;
@@ -122,6 +149,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
                 fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
                             settings.tunables.begin()->first));
   KERF_TRY_VOID(apply_settings(settings, request.config.judge, &request.config.search));
+  request.config.memory = kept_memory(options.memory);
   request.rounds = options.rounds;
   request.folder = options.out.empty()
                        ? new_run_folder(kRunsFolder, "campaign", request.config.target, SystemClock().wall_ms())
@@ -143,20 +171,17 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   const InterruptGuard guard;
   CampaignView view(console, options.json, environment.err_is_terminal, request.tasks.size(), request.rounds);
   KERF_TRY(const CampaignResult result, run_campaign(request, resources, view, interrupted()));
-  if (options.json) {
+  if (options.json)
     console.out << campaign_json(result).dump(-1, ' ', false, CampaignJson::error_handler_t::replace) << std::endl;
-    return {};
-  }
-  console.out << campaign_table(result, console.out_style);
-  const auto failed = std::count_if(result.entries.begin(), result.entries.end(),
-                                    [](const CampaignEntry& one) { return !one.error.empty(); });
-  if (failed > 0)
-    console.out << fmt::format("{} of {} tasks failed; the others are not touched by that\n", failed,
-                               result.entries.size());
-  if (result.interrupted || failed > 0)
-    console.out << fmt::format("the same command with --out {} goes on with what is missing\n", result.folder.string());
-  console.out << std::flush;
-  return {};
+  else
+    console.out << campaign_table(result, console.out_style) << campaign_end(result) << std::flush;
+  std::vector<std::string> failed;
+  for (const CampaignEntry& entry : result.entries)
+    if (!entry.error.empty()) failed.push_back(one_line(entry.task));
+  if (failed.empty()) return {};
+  return fail(Errc::tool_failed,
+              fmt::format("{} of {} failed: {}; the others are not touched by that", failed.size(),
+                          counted(static_cast<std::int64_t>(result.entries.size()), "task"), join(failed, ", ")));
 }
 
 }  // namespace kerf::cli

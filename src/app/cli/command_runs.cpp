@@ -31,9 +31,7 @@ Json to_json(const RunEntry& entry) {
 Cell best_cell(const RunEntry& entry) {
   if (entry.plain) return {"the plain kernel", Colour::yellow};
   if (!entry.best) return {"-", Colour::dim};
-  const bool faster = standing_of(*entry.best) == Standing::faster;
-  return {fmt::format("{} vs {}", format_speedup(*entry.best), one_line(entry.best->vs)),
-          faster ? Colour::green : Colour::yellow};
+  return {speedup_words(*entry.best), standing_of(*entry.best) == Standing::faster ? Colour::green : Colour::yellow};
 }
 
 }  // namespace
@@ -56,7 +54,7 @@ Status runs(const RunsOptions& options, const Environment&, Console& console) {
   }
   std::vector<std::vector<Cell>> rows{{{"run"}, {"task"}, {"target"}, {"best"}, {"last change"}, {"state"}}};
   for (const RunEntry& entry : list)
-    rows.push_back({{one_line(entry.folder.filename().string()), Colour::bold},
+    rows.push_back({{one_line(entry.folder.lexically_relative(folder).string()), Colour::bold},
                     {one_line(entry.task)},
                     {one_line(entry.target)},
                     best_cell(entry),

@@ -101,12 +101,27 @@ TEST_F(RunCommands, RunsListsThem) {
   EXPECT_HAS(kerf({"runs", folder_}).out, "no runs in");
 }
 
+TEST_F(RunCommands, TracesOfARunWithoutModelsAreRefusedAndNoFileIsMade) {
+  const fs::path file = root_ / "traces.jsonl";
+  const auto none = kerf({"traces", "export", folder_, "--out", file.string()});
+  EXPECT_EQ(none.code, kMisuse) << none.err;
+  EXPECT_HAS(none.err, "asked no language model");
+  EXPECT_FALSE(fs::exists(file));
+}
+
+TEST(SpeedupWords, SayWhatIsNotShownToBeFaster) {
+  EXPECT_EQ(speedup_words({"naive", 4.59, 0.27, 7.59}), "4.59x (0.27x to 7.59x) vs naive, undecided");
+  EXPECT_EQ(speedup_words({"naive", 0.5, 0.4, 0.6}), "0.50x (0.40x to 0.60x) vs naive, slower");
+  EXPECT_EQ(speedup_words({"naive", 7.91, 7.7, 8.15}), "7.91x (7.70x to 8.15x) vs naive");
+}
+
 TEST_F(RunCommands, AWinnerSlowerThanTheBaselineIsNotPresentedAsSuccess) {
   const std::string slow = (root_ / "slow").string();
   report::FixtureOptions options;
   options.speed = 0.09;
   ASSERT_TRUE(report::write_fixture_run(slow, options));
   EXPECT_HAS(kerf({"show", slow}).out, "slower than naive");
+  EXPECT_HAS(kerf({"runs", root_.string()}).out, " vs naive, slower");
   EXPECT_EQ(nlohmann::json::parse(kerf({"show", slow, "--json"}).out)["best"]["speedup"]["standing"], "slower");
   const auto proved = kerf({"prove", slow, "--out", (root_ / "slow_proof").string()});
   EXPECT_HAS(proved.out, "not that it is fast: it is slower than naive");

@@ -77,6 +77,12 @@ std::string format_speedup(const Speedup& speedup) {
                      format_speedup(speedup.high));
 }
 
+std::string speedup_words(const Speedup& speedup) {
+  const Standing standing = standing_of(speedup);
+  return fmt::format("{} vs {}{}", format_speedup(speedup), one_line(speedup.vs),
+                     standing == Standing::faster ? "" : ", " + standing_name(standing));
+}
+
 std::string format_seconds(double seconds) {
   const auto whole = static_cast<long long>(std::llround(seconds));
   if (whole < 120) return fmt::format("{} s", whole);

@@ -12,6 +12,8 @@ namespace kerf::cli {
 std::string format_speedup(double ratio);
 /// "7.91x (7.70x to 8.15x)".
 std::string format_speedup(const Speedup& speedup);
+/// "7.91x (7.70x to 8.15x) vs naive", with ", undecided" or ", slower" behind it where it is not shown to be faster.
+std::string speedup_words(const Speedup& speedup);
 /// "41 s", "3 min 20 s", "2 h 5 min".
 std::string format_seconds(double seconds);
 
