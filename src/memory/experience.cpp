@@ -70,6 +70,7 @@ Status read_outcome(const Json& json, Experience& experience) {
   KERF_TRY(experience.speedup, limited_number(json, "speedup", 0, kMostSpeedup));
   KERF_TRY(experience.share, limited_number(json, "share", 0, 1));
   KERF_TRY(experience.time_us, limited_number(json, "time_us", 0, kMostTime));
+  experience.confirmed = json.value("confirmed", Json(false)) == Json(true);  // older records have none
   if (kernel != (experience.speedup > 0) || kernel != (experience.share > 0))
     return fail(Errc::invalid_input, fmt::format("a {} with speedup {}", experience.kind, experience.speedup));
   return {};
@@ -118,6 +119,14 @@ std::string experience_id(const Experience& experience) {
       .substr(0, 16);
 }
 
+void keep_confirmed(const Experience& known, Experience& again) {
+  if (!known.confirmed || again.confirmed || again.kind != known.kind) return;
+  again.speedup = known.speedup;
+  again.share = known.share;
+  again.time_us = known.time_us;
+  again.confirmed = true;
+}
+
 void set_source(Experience& experience, const std::string& source) {
   experience.source_hash = text_hash(source);
   const bool text = valid_utf8(source) == source && source.find('\0') == std::string::npos;
@@ -164,6 +173,7 @@ std::string to_json(const Experience& experience) {
                               {"speedup", experience.speedup},
                               {"share", experience.share},
                               {"time_us", experience.time_us},
+                              {"confirmed", experience.confirmed},
                               {"seen", experience.seen},
                               {"run", experience.run},
                               {"step", experience.step},

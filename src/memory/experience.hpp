@@ -30,7 +30,8 @@ struct Experience {
   double speedup = 0;                  ///< over the strongest baseline; 0 for failures
   double share = 0;                    ///< of the speed of the best kernel of its run, (0, 1]; 0 for failures
   double time_us = 0;                  ///< of the main shape; 0 for failures
-  int seen = 1;                        ///< runs that tried it; speedup, share and time are those of the last one
+  bool confirmed = false;              ///< those figures are of a finalist that was measured again
+  int seen = 1;                        ///< runs that tried it; the figures are those of the last one that confirmed it
   // Where it came from.
   std::string run;        ///< id of the run
   std::int64_t step = 0;  ///< in that run
@@ -44,7 +45,10 @@ struct Experience {
   bool operator==(const Experience&) const = default;
 };
 
-/// Identity by content; 16 hex digits.
+/// A confirmed kernel keeps its figures when it is seen again and not confirmed: search figures favour the lucky.
+void keep_confirmed(const Experience& known, Experience& again);
+
+/// Identity by content (task id, target, device, and recipe or source): 16 hex digits. Names are no part of it.
 std::string experience_id(const Experience& experience);
 
 /// Puts the text of a kernel into `experience`: its hash, and the text itself where it may be kept.

@@ -18,6 +18,7 @@ class FakeMemoryStore final : public MemoryStore {
       if (const auto known = all_.find(one.id); known != all_.end()) {
         one.values = known->second.values;
         one.seen = known->second.seen + (known->second.run == one.run ? 0 : 1);
+        keep_confirmed(known->second, one);
       }
       if (!one.source.empty()) sources_[one.id] = std::exchange(one.source, {});
       all_.insert_or_assign(one.id, std::move(one));

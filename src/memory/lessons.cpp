@@ -21,17 +21,36 @@ double speed_of(const Step& step) {
 
 bool teaches(const Step& step) { return !is_trial(step) && !is_duplicate(step) && !is_fallback(step); }
 
+/// The step whose kernel was measured again; of others the step itself. A confirmation does not say who wrote it.
+const Step& first_of(const std::vector<Step>& steps, const Step& step) {
+  if (!is_confirmation(step) || step.parents.empty()) return step;
+  const auto found =
+      std::find_if(steps.begin(), steps.end(), [&](const Step& other) { return other.number == step.parents.front(); });
+  return found == steps.end() ? step : *found;
+}
+
+/// Of the kernels that were measured again, else of all: what the run says of its best.
+double best_speed(const std::vector<Step>& steps) {
+  double best = 0, confirmed = 0;
+  for (const Step& step : steps) {
+    if (!teaches(step)) continue;
+    double& most = is_confirmation(step) ? confirmed : best;
+    most = std::max(most, speed_of(step));
+  }
+  return confirmed > 0 ? confirmed : best;
+}
+
 /// Without what it is compared by.
-Experience experience_from(const Step& step, const RunOrigin& origin, Recipe recipe) {
+Experience experience_from(const Step& step, const Outcome& outcome, const RunOrigin& origin, Recipe recipe) {
   Experience one;
   one.task = origin.task;
   one.task_id = origin.task_id;
   one.signature = origin.signature;
   one.recipe = std::move(recipe);
   set_source(one, step.source);
-  one.outcome = outcome_name(step.evaluation.outcome);
-  one.gate = outcome_gate(step.evaluation.outcome);
-  one.message = outcome_message(step.evaluation.outcome).substr(0, kLongestText);
+  one.outcome = outcome_name(outcome);
+  one.gate = outcome_gate(outcome);
+  one.message = outcome_message(outcome).substr(0, kLongestText);
   one.run = origin.run;
   one.step = step.number;
   one.mind = step.proposer;
@@ -43,8 +62,9 @@ Experience experience_from(const Step& step, const RunOrigin& origin, Recipe rec
 }
 
 std::vector<Experience> best_of(std::vector<Experience> kernels) {
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const Experience& a, const Experience& b) { return a.share > b.share; });
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Experience& a, const Experience& b) {
+    return a.share != b.share ? a.share > b.share : a.confirmed && !b.confirmed;
+  });
   int written = 0;
   std::erase_if(kernels, [&](const Experience& one) { return one.recipe.genes.empty() && ++written > kMostWritten; });
   std::set<std::string> compositions;
@@ -112,27 +132,29 @@ std::optional<StepRewards::Reward> StepRewards::observe(const Step& step) {
 Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule) {
   Lessons lessons;
   lessons.uses = uses_of(steps, origin, rule);
-  double best = 0;
-  for (const Step& step : steps)
-    if (teaches(step)) best = std::max(best, speed_of(step));
+  const double best = best_speed(steps);
   std::map<std::string, Experience> kernels;
   std::set<std::string> failed;
   std::vector<Experience> failures;
   for (const Step& step : steps) {
     if (!teaches(step)) continue;
-    auto recipe = recipe_or_none(step, recipe_of);
+    const Step& made = first_of(steps, step);
+    auto recipe = recipe_or_none(made, recipe_of);
     if (!recipe) continue;
-    Experience one = experience_from(step, origin, *std::move(recipe));
+    Experience one = experience_from(made, step.evaluation.outcome, origin, *std::move(recipe));
     if (const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome);
         measured != nullptr && speed_of(step) > 0) {
       one.kind = kKernelKind;
       one.speedup = measured->speedup.ratio;
       one.share = std::clamp(speed_of(step) / best, 1e-6, 1.0);
+      one.confirmed = is_confirmation(step);
       if (const ShapeMeasurement* shape = main_shape(*measured)) one.time_us = shape->time.median;
+      if (const auto known = kernels.find(one.id); known != kernels.end()) keep_confirmed(known->second, one);
       one.values = first_values(one);
       kernels.insert_or_assign(one.id, std::move(one));
-    } else if (measured == nullptr && failures.size() < kMostFailures &&
-               failed.insert(composition(one.recipe) + one.gate).second) {
+    } else if (measured == nullptr) {
+      if (is_confirmation(step)) kernels.erase(one.id);  // it did not stand
+      if (failures.size() >= kMostFailures || !failed.insert(composition(one.recipe) + one.gate).second) continue;
       one.kind = kFailureKind;
       one.source.clear();  // what went wrong is told by the message
       one.values = first_values(one);
@@ -140,7 +162,7 @@ Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, cons
     }
   }
   std::vector<Experience> all;
-  for (auto& [id, kernel] : kernels) all.push_back(std::move(kernel));
+  for (const auto& [id, kernel] : kernels) all.push_back(kernel);
   lessons.experiences = best_of(std::move(all));
   for (Experience& failure : failures)
     if (!kernels.contains(failure.id)) lessons.experiences.push_back(std::move(failure));

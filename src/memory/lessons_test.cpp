@@ -50,6 +50,41 @@ TEST(Lessons, KernelsAreComparedWithTheBestOfTheirRun) {
             value_of(lessons.experiences[1], ValueStage::refine, "reduce"));
 }
 
+Step again(const Step& step, std::int64_t number, double speedup) {
+  Step confirmation = measured_step(number, speedup, step.genome, 1);
+  confirmation.tunables = step.tunables;
+  confirmation.source = step.source;
+  confirmation.stage = Stage::final;
+  confirmation.operation = "confirm";
+  confirmation.parents = {step.number};
+  return confirmation;
+}
+
+TEST(Lessons, AConfirmedFigureTakesThePlaceOfTheLuckyOne) {
+  Step written = measured_step(1, 8.68, "", 1);
+  written.source = "a text";
+  written.proposer = "llm";
+  written.provenance.prompt = "p1/draft";
+  const Step made = measured_step(2, 5, "a", 8), other = measured_step(3, 4.5, "b", 8);
+  const auto lessons = lessons_of({written, made, other, again(written, 4, 3.85), again(made, 5, 3)}, origin(),
+                                  recipe_from_step, Rule::kerf);
+  ASSERT_EQ(lessons.experiences.size(), 3u);
+  EXPECT_DOUBLE_EQ(lessons.experiences[0].speedup, 3.85) << "of the kernel that a model wrote, too";
+  EXPECT_TRUE(lessons.experiences[0].confirmed);
+  EXPECT_EQ(lessons.experiences[0].mind, "llm");
+  EXPECT_DOUBLE_EQ(lessons.experiences[0].share, 1) << "against what the run says of its best";
+  for (const Experience& one : lessons.experiences) EXPECT_EQ(one.confirmed, one.speedup < 4) << one.speedup;
+}
+
+TEST(Lessons, AFinalistThatDidNotStandIsAFailure) {
+  const Step made = measured_step(1, 5, "a", 8);
+  Step refused = again(made, 2, 1);
+  refused.evaluation.outcome = Crashed{};
+  const auto lessons = lessons_of({made, refused}, origin(), recipe_from_step, Rule::kerf);
+  ASSERT_EQ(lessons.experiences.size(), 1u);
+  EXPECT_EQ(lessons.experiences[0].kind, kFailureKind);
+}
+
 TEST(Lessons, TheBestOfEveryCompositionIsKept) {
   std::vector<Step> steps;
   for (int i = 0; i < 60; ++i) steps.push_back(measured_step(i + 1, 10 + i, "fast", i));

@@ -102,7 +102,7 @@ std::map<std::string, double> advice_from(const TaskSignature& task, const std::
 Pool most_similar(const TaskSignature& task, const std::vector<Experience>& known, std::size_t count, double least) {
   Pool pool;
   for (const Experience& one : known)
-    if (one.kind == kKernelKind && !one.recipe.genes.empty())
+    if (one.kind == kKernelKind)
       if (const double like = similarity(task, one.signature); like >= least) pool.emplace_back(like, &one);
   std::stable_sort(pool.begin(), pool.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->share > b.second->share;
@@ -117,7 +117,8 @@ Recollection retrieve(const TaskSignature& task, const std::vector<Experience>& 
   recollection.rule = options.rule;
   std::vector<Experience> offered;
   for (const Experience& one : known)
-    if (std::find(without.begin(), without.end(), one.id) == without.end()) offered.push_back(one);
+    if (!one.recipe.genes.empty() && std::find(without.begin(), without.end(), one.id) == without.end())
+      offered.push_back(one);  // others cannot be carried over to another task
   const auto size = static_cast<std::size_t>(std::max(0, options.count * options.pool_factor));
   const Pool pool = most_similar(task, offered, size, options.least_similarity);
   const auto chosen = options.rule == Rule::published ? choose_by_chance(pool, task, options, rng)

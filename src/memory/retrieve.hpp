@@ -42,7 +42,7 @@ struct Recollection {
 Recollection retrieve(const TaskSignature& task, const std::vector<Experience>& known, const Moments& moments,
                       const RetrieveOptions& options, const std::vector<std::string>& without, Rng rng);
 
-/// The `count` most similar kernels, best first, with their similarity; for people.
+/// The `count` most similar kernels, best first, with their similarity; those without a recipe too.
 std::vector<std::pair<double, const Experience*>> most_similar(const TaskSignature& task,
                                                                const std::vector<Experience>& known, std::size_t count,
                                                                double least);

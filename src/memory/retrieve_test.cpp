@@ -94,6 +94,17 @@ TEST(Retrieve, WhatWasNeverTriedIsPreferredAmongEquals) {
   EXPECT_EQ(retrieve(here(kLogSoftmax), known, moments, options, {}, Rng(1)).items[0].id, known[1].id);
 }
 
+TEST(Retrieve, KernelsWithoutARecipeAreFoundButNotCarriedOver) {
+  Experience written = made_up_kernel(kSoftmax, "passes", 64, 1);
+  written.recipe = {};
+  set_source(written, "a text");
+  written.id = experience_id(written);
+  const std::vector<Experience> known{written};
+  ASSERT_EQ(most_similar(here(kSoftmax), known, 10, 0).size(), 1u);
+  EXPECT_EQ(most_similar(here(kSoftmax), known, 10, 0)[0].second->id, written.id);
+  EXPECT_TRUE(retrieve(here(kSoftmax), known, {}, {}, {}, Rng(1)).items.empty());
+}
+
 TEST(Retrieve, PassesOverWhatTheCallerHas) {
   const std::vector<Experience> known{made_up_kernel(kSoftmax, "passes", 64, 1)};
   EXPECT_TRUE(retrieve(here(kSoftmax), known, {}, {}, {known[0].id}, Rng(1)).items.empty());

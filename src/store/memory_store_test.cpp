@@ -57,6 +57,19 @@ TEST(MemoryStore, KeepsExperiencesBetweenProcesses) {
   EXPECT_TRUE(all_of(**store, "cuda").empty());
 }
 
+TEST(MemoryStore, AConfirmedFigureIsNotReplacedByOneThatIsNot) {
+  const auto store = open_memory_store(fresh_memory("confirmed")).value();
+  Experience confirmed = kernel_of("softmax", 64, 0.4), lucky = kernel_of("softmax", 64, 0.9, "run2");
+  ASSERT_TRUE(store->add({lucky}));
+  confirmed.confirmed = true;
+  ASSERT_TRUE(store->add({confirmed}));
+  EXPECT_DOUBLE_EQ(all_of(*store)[0].speedup, 4);
+  lucky.run = "run3";
+  ASSERT_TRUE(store->add({lucky}));
+  EXPECT_DOUBLE_EQ(all_of(*store)[0].speedup, 4);
+  EXPECT_TRUE(all_of(*store)[0].confirmed);
+}
+
 TEST(MemoryStore, AFileNeedsNoFolderInItsName) {
   const fs::path here = fs::current_path();
   fs::current_path(testing::TempDir());

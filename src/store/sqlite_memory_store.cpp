@@ -55,6 +55,7 @@ class SqliteMemoryStore final : public MemoryStore {
         one.seen = known->seen + (known->run == one.run ? 0 : 1);
         one.frozen = known->frozen;
         one.imported = known->imported && one.imported;
+        keep_confirmed(*known, one);
       }
       KERF_TRY_VOID(put_source(one.id, std::exchange(one.source, {})));
       KERF_TRY_VOID(put(one));

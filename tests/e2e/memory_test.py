@@ -72,7 +72,14 @@ class Memory(unittest.TestCase):
         self.assertEqual({one["task"] for one in found}, {"one", "two"})
         shown = json.loads(self.kerf("memory", "show", found[0]["id"], "--memory", "memory.db", "--json").stdout)
         self.assertEqual(shown["id"], found[0]["id"])
-        self.kerf("memory", "show", found[0]["id"][:10], "--memory", "memory.db")
+        self.assertNotIn("kerf\ntarget", self.kerf("memory", "show", found[0]["id"][:10], "--memory", "memory.db").stdout)
+        whole = self.kerf("memory", "show", found[0]["id"], "--source", "--memory", "memory.db").stdout
+        self.assertIn(shown["source"].splitlines()[-1], whole)
+        # What is told as the best is what its run reported: measured again.
+        best = {task["task"]: task["best_speedup"] for task in stats["tasks"]}
+        reported = json.loads(self.kerf("show", "second", "--json").stdout)["best"]
+        if not reported.get("plain"):
+            self.assertAlmostEqual(best["two"], reported["speedup"]["ratio"], places=3)
         self.kerf("memory", "show", "zz", "--memory", "memory.db", code=2)
         # Resumed and replayed it takes what it took, whatever became of the memory.
         (self.folder / "memory.db").unlink()
@@ -95,8 +102,19 @@ class Memory(unittest.TestCase):
         self.optimize("one.toml", "first", "--memory", "off")
         self.optimize("one.toml", "second", KERF_MEMORY="off")
         self.assertEqual([step for step in self.steps("second") if step["proposer"] == "memory"], [])
+        # Off stays off when the run goes on; a file that is given then is used.
+        self.kerf("optimize", "--resume", "first", "--evals", "7", "--json")
         self.assertFalse((self.folder / "home" / ".local").exists())
+        self.kerf("optimize", "--resume", "first", "--evals", "8", "--memory", "later.db", "--json")
+        self.assertTrue((self.folder / "later.db").exists())
         self.kerf("memory", "stats", KERF_MEMORY="off", code=2)
+
+    def test_looking_makes_no_memory(self):
+        self.assertIn("nothing is known yet", self.kerf("memory", "stats").stdout)
+        self.assertIn("there is no memory nope.db", self.kerf("memory", "stats", "--memory", "nope.db", code=2).stderr)
+        self.kerf("memory", "search", "one.toml", code=2)
+        self.assertFalse((self.folder / "nope.db").exists() or (self.folder / "home").exists())
+        self.assertIn("unexpected argument 'foo'", self.kerf("memory", "stats", "foo", code=2).stderr)
 
     def test_it_is_kept_in_the_users_folder_unless_told_otherwise(self):
         self.optimize("one.toml", "first")
@@ -131,6 +149,16 @@ class Memory(unittest.TestCase):
         self.assertEqual((again["added"], again["known"]), (0, len(lines) - 4))
         without = self.kerf("memory", "export", "--memory", "new.db", "--without", "one").stdout
         self.assertEqual(len(without.splitlines()), 1)
+        self.assertIn("did you mean 'one'?", self.kerf("memory", "export", "--memory", "new.db", "--without", "onee", code=2).stderr)
+        self.kerf("memory", "import", "sent.jsonl", "--memory", "new.db", "--without", "nope", code=2)
+        (self.folder / "bad.jsonl").write_text(lines[0] + "\ngarbage\n")
+        self.kerf("memory", "import", "bad.jsonl", "--memory", "new.db", code=1)
+        # The name of a task is for people; what identifies an experience is the task's id.
+        named = {**json.loads(lines[1]), "task": "another"}
+        (self.folder / "named.jsonl").write_text(lines[0] + "\n" + json.dumps(named) + "\n")
+        self.kerf("memory", "import", "named.jsonl", "--memory", "named.db")
+        (self.folder / "named.jsonl").write_text(lines[0] + "\n" + json.dumps({**named, "task_id": "another"}) + "\n")
+        self.kerf("memory", "import", "named.jsonl", "--memory", "named.db", code=1)
         self.kerf("memory", "import", "one.toml", "--memory", "new.db", code=2)
         self.assertIn("choose one of: stats", self.kerf("memory", "stat", "--memory", "new.db", code=2).stderr)
 
@@ -141,25 +169,35 @@ class Memory(unittest.TestCase):
         (self.folder / "ref.cpp").write_text("template <class real> void reference(const real* x, real* y) {\n"
                                              "  for (long long i = 0; i < n; ++i) y[i] = x[i] + x[i];\n}\n")
         (self.folder / "sum.toml").write_text(TASK.format(name="sum", expr="sum(exp(x), axis=0)"))
-        command = ["campaign", "sum.toml", "bad.toml", "one.toml", "two.toml", "--evals", "4", "--rounds", "2", "--seed", "5",
-                   "--memory", "memory.db", "--out", "all", "--json", *QUICK]
-        result = json.loads(self.kerf(*command).stdout)
+        rest = ["--evals", "4", "--rounds", "2", "--seed", "5", "--memory", "memory.db", "--out", "runs/all", *QUICK]
+        self.assertIn("task 'bad' has a C++ reference", self.kerf("campaign", "one.toml", "bad.toml", *rest, code=2).stderr)
+        self.assertFalse((self.folder / "runs").exists())
+        result = json.loads(self.kerf("campaign", "sum.toml", "one.toml", "two.toml", "--json", *rest).stdout)
         entries = {entry["task"]: entry for entry in result["tasks"]}
-        self.assertEqual([entry["task"] for entry in result["tasks"]][2:], ["sum", "bad"])
-        self.assertTrue(entries["bad"]["error"])
+        self.assertEqual(result["tasks"][2]["task"], "sum")
         for name in ("one", "two", "sum"):
             self.assertEqual((entries[name]["error"], entries[name]["rounds_done"]), ("", 2), entries[name])
             self.assertGreaterEqual(entries[name]["evaluations"], 4)
         self.assertGreater(entries["two"]["remembered"], 0)
-        runs = json.loads(self.kerf("runs", "all", "--json").stdout)["runs"]
+        runs = json.loads(self.kerf("runs", "--json").stdout)["runs"]
         self.assertEqual({run["task"] for run in runs}, {"one", "two", "sum"})
-        # Again with the same folder: what is done stays, the bad one is tried again.
-        again = json.loads(self.kerf(*command).stdout)
+        self.assertIn("all/sum-cpu", self.kerf("runs").stdout)
+        self.assertIn("sum on cpu", self.kerf("show", "all/sum-cpu").stdout)
+        # Again with the same folder: what is done stays; one that fails does not stop the others.
+        (self.folder / "bad.toml").write_text(TASK.format(name="bad", expr="tanh(x)"))
+        (self.folder / "runs/all/bad-cpu").mkdir()
+        (self.folder / "runs/all/bad-cpu/letter.txt").write_text("a file in the way of the run\n")
+        command = ["campaign", "bad.toml", "sum.toml", "one.toml", "two.toml", *rest]
+        again = json.loads(self.kerf(*command, "--json", code=1).stdout)
+        self.assertTrue(next(entry["error"] for entry in again["tasks"] if entry["task"] == "bad"))
         self.assertEqual(again["seed"], 5)
         self.assertEqual({entry["task"]: entry["evaluations"] for entry in again["tasks"] if entry["task"] != "bad"},
                          {name: entries[name]["evaluations"] for name in ("one", "two", "sum")})
-        table = self.kerf(*[word for word in command if word != "--json"])
-        self.assertIn("1 of 4 tasks failed", table.stdout)
+        table = self.kerf(*command, code=1)
+        self.assertIn("1 of 4 tasks failed: bad", table.stderr)
+        self.assertIn("tries what failed again", table.stdout)
+        self.assertIn("kerf show runs/all/", table.stdout)
+        self.kerf("campaign", "one.toml", "--out", "runs/all/one-cpu", code=2)
         self.kerf("campaign", "one.toml", "one.toml", "--out", "twice", code=2)
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_commands.hpp"
@@ -30,6 +31,11 @@ struct OpenMemory {
   std::vector<Experience> all;
 };
 
+template <class Container>
+std::int64_t size_of(const Container& container) {
+  return static_cast<std::int64_t>(container.size());
+}
+
 void print_json(const MemoryJson& json, Console& console) {
   console.out << json.dump(-1, ' ', false, MemoryJson::error_handler_t::replace) << std::endl;
 }
@@ -39,6 +45,10 @@ Result<OpenMemory> open_for(const MemoryOptions& options, const Environment& env
   memory.file = memory_file(options.memory, environment);
   if (memory.file.empty())
     return fail(Errc::invalid_input, "there is no memory: give its file with --memory FILE (KERF_MEMORY may be 'off')");
+  // Looking makes no file: one that is misspelt would be believed empty.
+  if (std::error_code error; options.action != "import" && !std::filesystem::exists(memory.file, error))
+    return fail(Errc::not_found, fmt::format("there is no memory {}; searches and 'kerf memory import FILE' make one",
+                                             memory.file.string()));
   KERF_TRY(memory.store, open_memory_store(memory.file));
   std::vector<std::string> skipped;
   KERF_TRY(memory.all, memory.store->experiences("", skipped));
@@ -50,15 +60,36 @@ Result<OpenMemory> open_for(const MemoryOptions& options, const Environment& env
 
 struct TaskCount {
   int kernels = 0, failures = 0;
-  double best = 0, uses = 0;
+  double confirmed = 0;  ///< the best figure of finalists that were measured again; 0 for none
+  double found = 0;      ///< of all kernels
+  double uses = 0;
+  double best() const { return confirmed > 0 ? confirmed : found; }
 };
+
+/// Of a memory that is not there yet: nothing was learned.
+Status show_no_stats(const std::filesystem::path& file, bool as_json, Console& console) {
+  if (as_json) {
+    print_json({{"schema", 1},
+                {"memory", file.string()},
+                {"experiences", 0},
+                {"refine_rewards", {{"count", 0}, {"mean", 0}, {"deviation", 0}}},
+                {"tasks", MemoryJson::array()}},
+               console);
+    return {};
+  }
+  console.out << fmt::format("{}: nothing is known yet; 'kerf optimize TASK' and 'kerf campaign TASK...' add to it\n",
+                             file.string())
+              << std::flush;
+  return {};
+}
 
 Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
   std::map<std::tuple<std::string, std::string, std::string>, TaskCount> counts;  // task, target, device
   for (const Experience& one : memory.all) {
     TaskCount& count = counts[{one.task, one.signature.target, one.signature.device.name}];
     ++(one.kind == memory::kKernelKind ? count.kernels : count.failures);
-    count.best = std::max(count.best, one.speedup);
+    count.found = std::max(count.found, one.speedup);
+    if (one.confirmed) count.confirmed = std::max(count.confirmed, one.speedup);
     for (const auto stage : memory::kValueStages) count.uses += value_count(one, stage);
   }
   KERF_TRY(const auto moments, memory.store->moments());
@@ -75,13 +106,16 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
                                {"device", std::get<2>(key)},
                                {"kernels", count.kernels},
                                {"failures", count.failures},
-                               {"best_speedup", count.best},
+                               {"best_speedup", count.best()},
+                               {"best_is_confirmed", count.confirmed > 0},
                                {"uses", count.uses}});
     print_json(json, console);
     return {};
   }
-  console.out << fmt::format("{}: {} of {}\n", memory.file.string(), counted(memory.all.size(), "experience"),
-                             counted(counts.size(), "task"));
+  std::set<std::string> tasks;
+  for (const auto& [key, count] : counts) tasks.insert(std::get<0>(key));
+  console.out << fmt::format("{}: {} of {}\n", memory.file.string(), counted(size_of(memory.all), "experience"),
+                             counted(size_of(tasks), "task"));
   if (counts.empty()) {
     console.out << "'kerf optimize TASK' and 'kerf campaign TASK...' add to it\n" << std::flush;
     return {};
@@ -99,7 +133,7 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
                     {one_line(std::get<2>(key))},
                     {std::to_string(count.kernels), Colour::none, true},
                     {std::to_string(count.failures), Colour::none, true},
-                    {fmt::format("{:.2f}x", count.best), Colour::none, true},
+                    {count.best() > 0 ? fmt::format("{:.2f}x", count.best()) : "-", Colour::none, true},
                     {fmt::format("{:.0f}", count.uses), Colour::none, true}});
   console.out << table(rows, console.out_style);
   if (moments.count > 0)
@@ -111,12 +145,17 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
 
 // ---- search and show
 
+std::string kernel_words(const Experience& one) {
+  return one.recipe.genes.empty() ? "written, source " + one_line(one.source_hash).substr(0, 8)
+                                  : one_line(memory::recipe_words(one.recipe));
+}
+
 MemoryJson brief_json(double similarity, const Experience& one, const std::string& family) {
   return {{"id", one.id},
           {"similarity", similarity},
           {"task", one.task},
           {"device", one.signature.device.name},
-          {"kernel", memory::recipe_words(one.recipe)},
+          {"kernel", kernel_words(one)},
           {"speedup", one.speedup},
           {"share", one.share},
           {"draft", value_of(one, ValueStage::draft, family)},
@@ -167,7 +206,7 @@ Status search_memory(const OpenMemory& memory, const MemoryOptions& options, Con
          {fmt::format("{:+.2f}", value_of(*one, ValueStage::refine, signature.family)), Colour::none, true},
          {fmt::format("{:.0f}", value_count(*one, ValueStage::draft) + value_count(*one, ValueStage::refine)),
           Colour::none, true},
-         {fit(one_line(memory::recipe_words(one->recipe)), 60)}});
+         {fit(kernel_words(*one), 60)}});
   console.out << table(rows, console.out_style) << std::flush;
   return {};
 }
@@ -203,12 +242,11 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
                              one->frozen ? ", frozen" : "")
               << fmt::format("task      {} on {} ({})\n", one_line(one->task), one_line(one->signature.target),
                              one_line(one->signature.device.name))
-              << fmt::format("kernel    {}\n", one->recipe.genes.empty()
-                                                   ? "written, source " + one_line(one->source_hash).substr(0, 8)
-                                                   : one_line(memory::recipe_words(one->recipe)));
+              << fmt::format("kernel    {}\n", kernel_words(*one));
   if (one->kind == memory::kKernelKind)
-    console.out << fmt::format("speed     {:.2f}x, {:.0f} % of the best of its run, {}\n", one->speedup,
-                               100 * one->share, format_us(one->time_us));
+    console.out << fmt::format("speed     {:.2f}x, {:.0f} % of the best of its run, {}{}\n", one->speedup,
+                               100 * one->share, format_us(one->time_us),
+                               one->confirmed ? ", confirmed" : ", not measured again");
   else
     console.out << fmt::format("refused   {}: {}\n", one_line(one->gate), fit(one_line(one->message), 100));
   console.out << fmt::format("from      step {} of run {}, by {} ({}), {}; seen in {}\n", one->step, one_line(one->run),
@@ -225,14 +263,35 @@ Status show_experience(const OpenMemory& memory, const MemoryOptions& options, C
     console.out << fmt::format("used      run {} step {}: {} reward {:+.3f} ({})\n", one_line(use.run), use.step,
                                value_stage_name(use.stage), use.reward, one_line(use.family));
   KERF_TRY(const std::string source, memory.store->source(one->id));
-  if (!source.empty()) console.out << "\n" << printable(source) << "\n";
+  if (!source.empty() && options.source)
+    console.out << "\n" << printable(source) << "\n";
+  else if (!source.empty())
+    console.out << fmt::format("source    {}; --source prints them\n",
+                               counted(std::count(source.begin(), source.end(), '\n'), "line"));
   console.out << std::flush;
   return {};
 }
 
 // ---- export and import
 
+/// A name that no experience has is a slip: what was to be left out would be in.
+Status check_without(const std::vector<std::string>& without, const std::vector<Experience>& all) {
+  std::set<std::string> tasks;
+  for (const Experience& one : all) tasks.insert(one.task);
+  const std::vector<std::string> known(tasks.begin(), tasks.end());
+  for (const std::string& name : without) {
+    const bool found = std::any_of(all.begin(), all.end(),
+                                   [&](const Experience& one) { return one.task == name || one.task_id == name; });
+    if (!found)
+      return fail(Errc::invalid_input,
+                  fmt::format("--without {0}: there is no task '{0}'{1}; choose one of: {2}", one_line(name),
+                              did_you_mean(name, known), fit(one_line(join(known, ", ")), 200)));
+  }
+  return {};
+}
+
 Status export_memory(OpenMemory& memory, const MemoryOptions& options, Console& console) {
+  KERF_TRY_VOID(check_without(options.without, memory.all));
   for (Experience& one : memory.all) {
     KERF_TRY(one.source, memory.store->source(one.id));
   }
@@ -256,6 +315,10 @@ Status import_memory(OpenMemory& memory, const MemoryOptions& options, Console& 
   if (std::filesystem::file_size(options.what, error) > kLargestFile && !error)
     return fail(Errc::invalid_input, fmt::format("{} has more than {} bytes", options.what, kLargestFile));
   KERF_TRY(const std::string text, read_file(options.what));
+  if (!options.without.empty())
+    if (const auto whole = memory::from_file(text, {})) {
+      KERF_TRY_VOID(check_without(options.without, whole->experiences));
+    }
   auto read = memory::from_file(text, options.without);
   if (!read) return fail(read.error().code, options.what + ": " + read.error().message);
   // What is known here is known better than by others.
@@ -266,16 +329,16 @@ Status import_memory(OpenMemory& memory, const MemoryOptions& options, Console& 
   const std::size_t known = read->experiences.size() - added.size();
   KERF_TRY_VOID(memory.store->add(added));
   for (const std::string& line : read->skipped) console.err << fmt::format("left out: {}\n", one_line(line));
-  if (options.json) {
+  if (options.json)
     print_json(
         {{"schema", 1}, {"file", options.what}, {"added", added.size()}, {"known", known}, {"skipped", read->skipped}},
         console);
-    return {};
-  }
-  console.out << fmt::format("{} added, {} known, {} left out\n", counted(added.size(), "experience"), known,
-                             read->skipped.size())
-              << std::flush;
-  return {};
+  else
+    console.out << fmt::format("{} added, {} known, {} left out\n", counted(size_of(added), "experience"), known,
+                               read->skipped.size())
+                << std::flush;
+  if (!read->experiences.empty() || read->skipped.empty()) return {};
+  return fail(Errc::tool_failed, fmt::format("nothing was added: every line of {} was refused", options.what));
 }
 
 }  // namespace
@@ -293,6 +356,13 @@ Status memory_command(const MemoryOptions& options, const Environment& environme
   if (options.action == "export" && options.what != "-") {
     KERF_TRY_VOID(check_output_file(options.what));
   }
+  if (options.action == "stats" && !options.what.empty())
+    return fail(Errc::invalid_input, fmt::format("unexpected argument '{}'; kerf memory stats shows all that is known",
+                                                 one_line(options.what)));
+  const auto own = memory_file("", environment);
+  if (std::error_code error;
+      options.action == "stats" && options.memory.empty() && !own.empty() && !std::filesystem::exists(own, error))
+    return show_no_stats(own, options.json, console);
   KERF_TRY(OpenMemory memory, open_for(options, environment, console));
   if (options.action == "search") return search_memory(memory, options, console);
   if (options.action == "show") return show_experience(memory, options, console);

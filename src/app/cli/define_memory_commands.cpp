@@ -46,6 +46,7 @@ void define_memory_commands(CLI::App& app, Options& options) {
       ->take_all();
   add_value(command, "--top", memory.top, "NUMBER", "Rows of search (default: 10)")
       ->check(CLI::Range(1, 100000).description(""));
+  command->add_flag("--source", memory.source, "Of show: the kernel's text too");
   command->add_flag("--json", memory.json, "One JSON object on stdout, nothing else");
 
   auto* tasks = app.add_subcommand("campaign", "Search for many tasks, each with what the others taught");

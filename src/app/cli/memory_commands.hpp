@@ -18,6 +18,7 @@ struct MemoryOptions {
   std::string target;                ///< of search; "": cpu
   std::vector<std::string> without;  ///< tasks that are left out by export and import
   int top = 10;                      ///< rows of search
+  bool source = false;               ///< show prints the kernel's text too
   bool json = false;
 };
 Status memory_command(const MemoryOptions& options, const Environment& environment, Console& console);
