@@ -92,6 +92,7 @@ class LlmMind final : public Proposer {
   void observe(const Step& step) override {
     const std::lock_guard lock(mutex_);
     const auto gain = gains_.observe(step);
+    if (step.proposer == kName) conversations_.became(step);
     if (auto improved = lineages_.observe(step)) improved_ = std::move(improved);
     if (step.proposer != kName || !gain) return;
     repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
@@ -303,8 +304,9 @@ class LlmMind final : public Proposer {
       proposal.unreadable = std::get<llm::ChatFailure>(outcome).message;
     }
     proposal.provenance = {names_[asked.model], asked.prompt.id, asked.context, 0, 0, 0, 0};
-    Conversation conversation{names_[asked.model], asked.prompt.messages, proposal.source, proposal.unreadable,
-                              asked.parent,        asked.turns,           asked.variant,   asked.context};
+    Conversation conversation{names_[asked.model], asked.prompt.messages, proposal.source,
+                              proposal.unreadable, asked.parent,          asked.turns,
+                              asked.variant,       asked.context,         proposal.change};
     // A model that is shown an empty answer of its own goes on with nothing.
     conversation.messages.push_back({"assistant", exchange.reply.empty() ? "(no answer)" : exchange.reply});
     proposal.exchanges = std::move(before);

@@ -90,6 +90,31 @@ TEST_F(LlmMindTest, ARefusedKernelIsMendedInItsConversation) {
   EXPECT_TRUE(propose(request).parents.empty());
 }
 
+TEST_F(LlmMindTest, AConversationWithTheSameAnswerIsNotTakenForAnother) {
+  make();
+  for (int i = 0; i < 2; ++i) fakes_[0]->answer(block("int a"));
+  fakes_[0]->answer(block("int a;"));
+  fakes_[0]->answer(block("int b;"));
+  const auto took = [&](std::int64_t number, const Proposal& proposal) {
+    Step step;
+    step.number = number;
+    step.proposer = "llm";
+    step.source = proposal.source;
+    step.change = proposal.change;
+    step.evaluation.outcome = BuildFailed{"", "expected ';'"};
+    mind_->observe(step);
+  };
+  const Proposal first = propose(draft());
+  took(3, first);
+  took(8, propose(draft()));
+  ProposalRequest request = draft();
+  request.failures = {refused(3, first)};
+  const Proposal mended = propose(request);
+  EXPECT_EQ(mended.parents, (std::vector<std::int64_t>{3}));
+  took(9, mended);
+  EXPECT_TRUE(propose(request).parents.empty()) << "the conversation of step 8 is none about step 3";
+}
+
 TEST_F(LlmMindTest, ARefinementThatFailsIsMendedAsAChildOfItsParent) {
   make();
   fakes_[0]->answer(block("int b"));
