@@ -15,6 +15,7 @@ namespace {
 
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // of waiting, between looks at `cancelled`
 constexpr int kMostTimeouts = 2;                               // attempts that may end in silence: each takes minutes
+constexpr int kMostUnreached = 2;                              // attempts at an endpoint that was never reached
 constexpr double kFirstTokensPerByte = 0.5;                    // of prompts, until an endpoint has counted one
 constexpr double kMargin = 1.1;                                // over what it counted
 constexpr double kLearningBytes = 1000;                        // shorter prompts are mostly framing
@@ -63,7 +64,8 @@ class ChatClient final : public ChatModel {
       if (failed == nullptr) return outcome;
       if (failed->kind == FailureKind::bad_request && learn_dialect(failed->message)) continue;
       timeouts += failed->kind == FailureKind::timeout ? 1 : 0;
-      if (!worth_retrying(failed->kind) || attempt >= tools_.retry.attempts || timeouts >= kMostTimeouts) {
+      const bool unreached = failed->kind == FailureKind::network && !reached_ && attempt >= kMostUnreached;
+      if (!worth_retrying(failed->kind) || unreached || attempt >= tools_.retry.attempts || timeouts >= kMostTimeouts) {
         if (attempt > 1) failed->message += fmt::format(" ({} attempts)", attempt);
         return outcome;
       }
@@ -108,6 +110,7 @@ class ChatClient final : public ChatModel {
     const HttpOutcome ended = tools_.transport.post(
         http, tools_.http, [&](const HttpHead& head, std::string_view bytes) { return reader.feed(head, bytes); },
         cancelled);
+    if (ended.end != HttpOutcome::End::no_connection && ended.end != HttpOutcome::End::cancelled) reached_ = true;
     ChatOutcome outcome = reader.finish(ended);
     std::visit(
         [&](auto& one) {
@@ -185,6 +188,7 @@ class ChatClient final : public ChatModel {
   ClientTools tools_;
   RateLimiter limiter_;
   std::atomic<std::int64_t> questions_{0};
+  std::atomic<bool> reached_{false};  // the endpoint, at least once
   mutable std::mutex mutex_;
   Dialect dialect_;  // guarded by mutex_, as all below
   int dialects_tried_ = 0;

@@ -68,6 +68,17 @@ TEST_F(ClientTest, RetriesWithGrowingWaitsAndCountsAttempts) {
   EXPECT_LE(reply.seconds, 1 + 2 + 4 + 0.2);
 }
 
+TEST_F(ClientTest, AnEndpointThatWasNeverReachedIsSoonGivenUp) {
+  const auto failed = std::get<ChatFailure>(ask(spec_, request_));
+  EXPECT_EQ(failed.kind, FailureKind::network);
+  EXPECT_EQ(failed.attempts, 2);
+  EXPECT_LE(failed.seconds, 1.1);
+  transport_.asked.clear();
+  transport_.script = {
+      status(503), {{End::no_connection, {}, "refused"}, ""}, {{End::no_connection, {}, "refused"}, ""}, good("done")};
+  EXPECT_EQ(std::get<ChatReply>(ask(spec_, request_)).attempts, 4) << "one that answered before may come back";
+}
+
 TEST_F(ClientTest, WaitsAsLongAsTheEndpointAsks) {
   transport_.script = {status(429, "slow down", std::chrono::seconds(17)), good("done")};
   EXPECT_GE(std::get<ChatReply>(ask(spec_, request_)).seconds, 17);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -52,6 +53,8 @@ class Search {
   bool idle() const { return tickets_.empty() && tuning_ == 0; }  ///< nothing is under way
   bool exhausted() const { return idle() && asked_out_; }         ///< and nothing is left to begin
   std::string why_exhausted() const;
+  /// An error when nothing was evaluated because no mind could be asked: that is no result of a search.
+  Status check_asked() const;
 
   Status ask();         ///< as many proposals as may be under way at once
   Status begin_next();  ///< gives the device something to do
@@ -73,6 +76,7 @@ class Search {
            std::optional<Evaluation> known = {});
   Status ask_slow_minds();
   Status mind_failed(const std::string& mind, const Error& error);
+  void note_failure(const std::string& mind, const std::string& message);
   Result<std::optional<Planned>> next_planned();
 
   Status take_in(std::int64_t id, JobResult result);
@@ -111,6 +115,7 @@ class Search {
   std::int64_t tuning_ = 0;                // the step whose tunables are searched; 0: none
   bool asked_out_ = false;                 // the minds that answer at once have nothing new, until a step changes that
   std::string given_up_;                   // the mind that is no longer asked, and why
+  std::set<std::string> noted_;            // failures of minds that were reported
   int confirmed_ = 0, finalists_ = 0;
   Nanoseconds began_;
   double seconds_before_ = 0;
@@ -221,15 +226,28 @@ Status Search::ask_slow_minds() {
   return {};
 }
 
+/// The same words are reported once. While nothing else is under way they are kept back for the run's error.
+void Search::note_failure(const std::string& mind, const std::string& message) {
+  const bool alone = asked_out_ && state_.evaluations() == 0 && outstanding(false) == 0;
+  std::string words = fmt::format("the {} mind failed: {}", mind, message);
+  if (!alone && noted_.insert(words).second) observer_.on_event(RunNote{std::move(words)});
+}
+
+Status Search::check_asked() const {
+  if (given_up_.empty() || state_.evaluations() > 0) return {};
+  return fail(Errc::unavailable, "nothing was evaluated: " + given_up_);
+}
+
 /// A mind that cannot be asked is noted; the search goes on with the others.
 Status Search::mind_failed(const std::string& mind, const Error& error) {
-  observer_.on_event(RunNote{fmt::format("the {} mind failed: {}", mind, error.message)});
+  note_failure(mind, error.message);
   if (!asking_.failed(mind)) return {};
   const bool others = std::any_of(inputs_.minds.begin(), inputs_.minds.end(),
                                   [&](const Proposer* one) { return asking_.is_asked(std::string(one->name())); });
   if (!others) return tl::unexpected<Error>(error);
   given_up_ = fmt::format("the {} mind keeps failing: {}", mind, error.message);
-  observer_.on_event(RunNote{fmt::format("the {} mind keeps failing and is no longer asked", mind)});
+  if (!noted_.empty())
+    observer_.on_event(RunNote{fmt::format("the {} mind keeps failing and is no longer asked", mind)});
   return {};
 }
 
@@ -677,6 +695,7 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& a
     KERF_TRY_VOID(search.wait());  // a proposal, a build, a verdict: archive, store, report
   }
   if (stopped != kInterrupted) {
+    KERF_TRY_VOID(search.check_asked());
     KERF_TRY_VOID(search.fall_back());
     KERF_TRY_VOID(search.confirm());
   }
