@@ -93,6 +93,18 @@ Question Asking::start_question(const Operation& operation, std::size_t number, 
   return question;
 }
 
+/// A model that is asked for a new kernel may go on with a refused one that was to make another faster: that is no
+/// draft.
+std::string Asking::made_by(const Question& question, const Step& step) const {
+  const std::int64_t parent = step.parents.empty() ? 0 : step.parents.front();
+  if (parent >= 1 && parent < state_.next_number() && fitness_of(state_.step(parent).evaluation).measured())
+    for (const Proposer* one : minds_)
+      if (one->name() == question.operation.proposer && one->questions_at_once() > 0)
+        for (const OperationInfo& info : one->operations())
+          if (info.needs_parent && !info.needs_partner) return info.name;
+  return question.operation.info.name;
+}
+
 Planned Asking::receive(const Question& question, Proposal proposal) {
   Planned planned;
   Step& step = planned.step;
@@ -107,6 +119,7 @@ Planned Asking::receive(const Question& question, Proposal proposal) {
   step.provenance = std::move(proposal.provenance);
   step.exchanges = std::move(proposal.exchanges);
   step.asked = question.asked;
+  if (!question.request.parent) step.operation = made_by(question, step);
   if (question.request.direction) step.direction = direction_text(*question.request.direction);
   if (step.source.size() > kLongestAnswer) {
     const std::size_t size = step.source.size();

@@ -71,6 +71,7 @@ class Asking {
   std::vector<Operation> operations(bool slow) const;
   Proposer& mind(const std::string& name) const;
   int start_limit() const;
+  std::string made_by(const Question& question, const Step& step) const;  ///< the operation
   Rng stream(int ahead) const;
 
   std::vector<Proposer*> minds_;

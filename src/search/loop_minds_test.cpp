@@ -26,8 +26,15 @@ class SlowMind final : public Proposer {
   std::atomic<int> spent_after{1 << 30};  // questions
   std::vector<std::int64_t> observed;     // steps
 
-  std::string_view name() const override { return "slow"; }
-  std::vector<OperationInfo> operations() const override { return {{"start"}, {"refine", true}}; }
+  std::string called = "slow";
+  bool drafts = false;  // offers them
+
+  std::string_view name() const override { return called; }
+  std::vector<OperationInfo> operations() const override {
+    std::vector<OperationInfo> all{{"start"}, {"refine", true}};
+    if (drafts) all.push_back({"draft"});
+    return all;
+  }
   int questions_at_once() const override { return at_once; }
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
     ++asked;
@@ -135,6 +142,74 @@ TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
   EXPECT_EQ(notes.front(), "the slow mind failed: no connection");
   run_with("alone", {&mind});
   EXPECT_EQ(error, "no connection") << "nobody is left to ask";
+}
+
+TEST_F(LoopTest, ARunInWhichNoMindCouldAnswerIsAnErrorThatIsToldOnce) {
+  SlowMind mind, silent;
+  mind.at_once = 2;
+  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return fail(Errc::unavailable, "no connection");
+  };
+  silent.called = "silent";
+  silent.at_once = 0;  // like a memory that has nothing for this task
+  silent.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> { return std::optional<Proposal>{}; };
+  options.evaluations = 10;
+  run_with("a", {&silent, &mind});
+  EXPECT_EQ(error, "nothing was evaluated: the slow mind keeps failing: no connection");
+  EXPECT_TRUE(notes.empty()) << notes.front();
+  EXPECT_LE(mind.asked, 4);
+}
+
+TEST_F(LoopTest, AMendedRefinementIsARefinementWhateverWasAskedFor) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.drafts = true;
+  mind.answer = [&](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+    Proposal proposal = point_proposal({mind.asked % 24, mind.asked % 5, 0});
+    if (request.operation == "draft") proposal.parents = {1};
+    return std::optional(proposal);
+  };
+  options.evaluations = 12;
+  run_with("a", {&mind});
+  ASSERT_EQ(error, "");
+  int refined = 0;
+  for (const Step& step : steps("a")) {
+    EXPECT_NE(step.operation, "draft") << step.number;
+    refined += step.operation == "refine" && !step.asked.parent ? 1 : 0;
+  }
+  EXPECT_GT(refined, 0);
+}
+
+TEST_F(LoopTest, AModelIsToldOfAKnownKernelThatItWrote) {
+  SlowMind mind;
+  mind.at_once = 1;
+  std::atomic<int> told{0};
+  mind.answer = [&](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+    int known = 0;
+    for (const KernelRecord& failure : request.failures)
+      known += outcome_gate(failure.evaluation.outcome) == "duplicate" ? 1 : 0;
+    EXPECT_LE(known, 1);
+    told += known;
+    Proposal proposal = point_proposal({mind.asked % 3, 3, 0});
+    proposal.provenance.prompt = "refine-1";
+    return std::optional(proposal);
+  };
+  mind.spent_after = 10;
+  options.evaluations = 10;
+  run_with("a", {&mind});
+  EXPECT_GT(told, 2);
+}
+
+TEST_F(LoopTest, TheSameFailureIsNotedOnce) {
+  SlowMind mind;
+  mind.at_once = 1;
+  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
+    return fail(Errc::unavailable, "no connection");
+  };
+  options.evaluations = 25;
+  evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  run_with("a", {&proposer, &mind});
+  EXPECT_EQ(std::ranges::count(notes, "the slow mind failed: no connection"), 1);
 }
 
 TEST_F(LoopTest, EndsCleanlyWhenTheMindHasNothingLeftToSpend) {

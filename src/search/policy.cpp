@@ -48,6 +48,10 @@ class KerfPolicy final : public Policy {
     if (!step.cell.empty()) cell_[step.number] = step.cell;
     if (step.stage != Stage::search) return;
     ++searched_;
+    if (!step.provenance.prompt.empty()) {
+      int& repeats = repeats_[step.proposer + "/" + step.operation];
+      repeats = is_duplicate(step) ? repeats + 1 : 0;
+    }
     double gain = 0;
     if (is_measured(step)) {
       const auto over = observed.parent_log_speedup ? observed.parent_log_speedup : observed.best_log_speedup;
@@ -64,7 +68,7 @@ class KerfPolicy final : public Policy {
   }
 
   std::optional<Choice> choose(const Archive& archive, const std::vector<Operation>& operations, Rng& rng) override {
-    const auto allowed = possible(archive, operations, true);
+    const auto allowed = without_repeats(possible(archive, operations, true), operations, rng);
     if (allowed.empty()) return std::nullopt;
     std::vector<std::string> arms;
     for (const std::size_t i : allowed) arms.push_back(operations[i].arm());
@@ -83,7 +87,20 @@ class KerfPolicy final : public Policy {
   }
 
  private:
-  int searched_ = 0;  // steps
+  /// What a model was asked for and answered with known kernels is asked for half as often after each of them in a row,
+  /// where there is something else to ask for: such an answer costs as much as a new one.
+  std::vector<std::size_t> without_repeats(const std::vector<std::size_t>& allowed,
+                                           const std::vector<Operation>& operations, Rng& rng) const {
+    std::vector<std::size_t> kept;
+    for (const std::size_t i : allowed) {
+      const auto found = repeats_.find(operations[i].arm());
+      if (found == repeats_.end() || found->second == 0 || rng.chance(std::pow(0.5, found->second))) kept.push_back(i);
+    }
+    return kept.empty() ? allowed : kept;
+  }
+
+  int searched_ = 0;                    // steps
+  std::map<std::string, int> repeats_;  // known kernels in a row, by arm; of models only
   OperationBandit operations_;
   DirectionBandit directions_;
   std::map<std::int64_t, std::string> bound_;  // profile verdict by step

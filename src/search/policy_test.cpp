@@ -69,6 +69,31 @@ TEST(DrawPartners, ComeFromOtherCellsFirst) {
   }
 }
 
+TEST(KerfPolicy, AModelThatRepeatsItselfIsAskedForSomethingElse) {
+  const std::vector<Operation> operations{{"llm", {"start"}}, {"llm", {"draft"}}, {"llm", {"refine", true}}};
+  const Archive archive = archive_of({{2, {0, 0, 0}}});
+  const auto drafts = [&](bool repeated) {
+    auto policy = make_policy("kerf").value();
+    for (int i = 1; i <= 5; ++i) {
+      Step step;
+      step.number = i;
+      step.proposer = "llm";
+      step.operation = "draft";
+      step.provenance.prompt = "draft-1";
+      step.evaluation.outcome = Rejected{repeated ? Gate::duplicate : Gate::parse, ""};
+      policy->observe({step, Decision{}, std::nullopt, 0.5, 1});
+    }
+    int count = 0;
+    for (int i = 0; i < 400; ++i) {
+      Rng rng = Rng(2).fork(std::to_string(i));
+      count += policy->choose(archive, operations, rng)->operation == 1 ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_GT(drafts(false), 80);
+  EXPECT_LT(drafts(true), 30);
+}
+
 class EveryPolicy : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPolicy, AsksOnlyForWhatIsPossible) {

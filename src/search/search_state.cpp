@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -168,9 +169,10 @@ std::vector<TimedValues> SearchState::timed_values(std::int64_t number, std::siz
 
 std::vector<std::int64_t> SearchState::failures(std::optional<std::int64_t> parent, std::size_t count) const {
   std::vector<std::int64_t> related, others;
+  bool repeated = false;  // a model is told of the latest known kernel that it wrote; more of them say no more
   for (auto step = steps_.rbegin(); step != steps_.rend() && related.size() < count; ++step) {
-    if (std::holds_alternative<Measurement>(step->evaluation.outcome) || is_duplicate(*step) || is_trial(*step))
-      continue;
+    if (std::holds_alternative<Measurement>(step->evaluation.outcome) || is_trial(*step)) continue;
+    if (is_duplicate(*step) && (step->provenance.prompt.empty() || std::exchange(repeated, true))) continue;
     const bool child = parent && std::find(step->parents.begin(), step->parents.end(), *parent) != step->parents.end();
     if (child)
       related.push_back(step->number);

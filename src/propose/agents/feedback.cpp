@@ -54,6 +54,11 @@ std::string describe(const Evaluation& evaluation) {
   } else if (const auto* wrong = std::get_if<WrongResult>(&outcome)) {
     text = fmt::format("Its results are wrong (check: {}). {}\n", gate_name(wrong->gate), wrong->message);
     if (wrong->evidence) text += describe_evidence(*wrong->evidence);
+  } else if (outcome_gate(outcome) == gate_name(Gate::duplicate)) {
+    text = fmt::format(
+        "It was tried before: {}. Write one that works differently; other names and layout are no "
+        "difference.\n",
+        outcome_message(outcome));
   } else {
     const std::string what = outcome_name(outcome);
     text = fmt::format("It was refused: {} (check: {}). {}\n", what, outcome_gate(outcome), outcome_message(outcome));
