@@ -212,8 +212,9 @@ class Tests:
         check(Writer.asked, "a larger budget is used")
 
     def test_an_endpoint_that_cannot_be_asked(self):
-        result = self.optimize("denied", *self.llm("--evals", 5), script=[401])
-        check("keeps failing" in result["stopped"] and "401" in result["stopped"], result["stopped"])
+        Writer.script, Writer.asked = [401], []
+        denied = self.run("optimize", "task.toml", "--out", "denied", *self.llm("--evals", 5), code=1)
+        check("keeps failing" in denied.stderr and denied.stderr.count("401") == 1, denied.stderr)
         self.keyless("denied")
         result = self.optimize("both", "--mind", "builtin,llm", "--model", "writer", "--base-url", self.url, "--evals", 5,
                                script=[401])
@@ -297,8 +298,24 @@ class Tests:
         check(outcomes[:3] == ["wrong_result", "measured", "measured"], outcomes)
         traces = self.traces("agent")
         check(traces[0]["reply"] == "turn 1\n" and "kernel.cpp" in traces[0]["messages"][0]["content"], traces[0]["reply"])
-        result = self.optimize("absent", "--mind", "command", "--agent-command", "no-such-program", "--evals", 3)
-        check("no-such-program" in result["stopped"], result["stopped"])
+        absent = self.run("optimize", "task.toml", "--out", "absent", "--mind", "command", "--agent-command", "no-such-program",
+                          "--evals", 3, code=1)
+        check("no-such-program" in absent.stderr, absent.stderr)
+        script = self.folder / "agent.sh"
+        script.write_text(f"#!/bin/sh\nexec python3 {program}\n")
+        self.run("optimize", "task.toml", "--out", "here", "--mind", "command", "--agent-command", "./agent.sh", code=2)
+        script.chmod(0o755)
+        result = self.optimize("here", "--mind", "command", "--agent-command", "./agent.sh", "--evals", 2)
+        check(result["evaluations"] == 2, result)
+
+    def test_nobody_at_the_endpoint(self):
+        began = time.monotonic()
+        nobody = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+        done = self.run("optimize", "task.toml", "--out", "nobody", "--mind", "llm", *nobody, code=1)
+        check(done.stderr.count("cannot be reached") == 1 and "nothing was evaluated" in done.stderr, done.stderr)
+        check(time.monotonic() - began < 30, time.monotonic() - began)
+        done = self.run("doctor", *nobody, code=1)
+        check("cannot be reached" in done.stderr, done.stderr)
 
     def test_doctor_and_mistakes(self):
         Writer.script, Writer.asked = ["ready"], []
@@ -306,7 +323,8 @@ class Tests:
         check(json.loads(done.stdout)["models"][0]["answers"], done.stdout)
         for args, words in ((("--mind", "llm"), "--model"), (("--mind", "lm"), "did you mean 'llm'"),
                             (self.llm("--max-cost", "1"), "price"), (("--model", "x"), "--mind llm"),
-                            (("--mind", "command"), "--agent-command")):
+                            (("--mind", "command"), "--agent-command"), (("--max-tokens", "1000"), "--mind llm"),
+                            (("--record-chats", "chats"), "--mind llm")):
             done = self.run("optimize", "task.toml", *args, code=2)
             check(words in done.stderr, args, done.stderr)
 

@@ -36,7 +36,7 @@ struct Survey {
   std::vector<Finding> findings;
   std::vector<Ready> ready;
   std::vector<Absent> absent;
-  std::vector<Error> failures;  ///< calibrations that failed; the other targets keep theirs
+  std::vector<Error> failures;  ///< calibrations that failed (other targets keep theirs), models that do not answer
   SandboxAbilities sandbox;
   ModelSurvey models{};
   bool calibrated = false;  ///< peaks were to be measured; `failures` says which were not
@@ -218,6 +218,8 @@ Status doctor(const DoctorOptions& options, const Environment& environment, Cons
     console.out << to_json(result, environment).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   else
     print(result, environment, console);
+  for (const ModelFinding& one : result.models.models)
+    if (!one.answers) result.failures.push_back({Errc::unavailable, fmt::format("{}: {}", one.model, one.words)});
   if (result.failures.empty()) return {};
   std::vector<std::string> messages;
   for (const Error& failure : result.failures) messages.push_back(failure.message);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.hpp"
 #include "llm/models_file.hpp"
@@ -32,6 +35,43 @@ Result<std::vector<llm::ModelSpec>> named_models(const MindOptions& options) {
   return models;
 }
 
+/// Options that only questions to models use.
+std::string first_model_option(const MindOptions& options) {
+  if (options.max_tokens) return "--max-tokens";
+  if (options.max_cost) return "--max-cost";
+  if (!options.record_chats.empty()) return "--record-chats";
+  if (!options.replay_chats.empty()) return "--replay-chats";
+  return "";
+}
+
+/// The command with its program's path made absolute, since it is started in a folder of its own. The shell reads it:
+/// where the first word is more than a plain path, it is left as it is.
+Result<std::string> with_found_program(const std::string& command) {
+  namespace fs = std::filesystem;
+  const std::size_t begin = command.find_first_not_of(" \t\n");
+  if (begin == std::string::npos) return fail(Errc::invalid_input, "--agent-command is empty; name a program");
+  const std::size_t end = std::min(command.find_first_of(" \t\n", begin), command.size());
+  const std::string program = command.substr(begin, end - begin);
+  if (program.find_first_of("\"'$`\\;&|<>(){}*?[]~=#!") != std::string::npos) return command;
+  std::error_code error;
+  if (program.find('/') == std::string::npos) {
+    if (program.find('.') != std::string::npos && fs::is_regular_file(program, error))
+      return fail(
+          Errc::invalid_input,
+          fmt::format("--agent-command: the shell looks for '{0}' in PATH; for the file here say ./{0}", program));
+    return command;
+  }
+  const fs::path path = fs::absolute(program, error).lexically_normal();
+  if (!fs::is_regular_file(path, error))
+    return fail(Errc::invalid_input, fmt::format("--agent-command: there is no program {}", path.string()));
+  if (::access(path.c_str(), X_OK) != 0)
+    return fail(Errc::invalid_input,
+                fmt::format("--agent-command: {0} may not be executed; try chmod +x {0}", path.string()));
+  std::string quoted = "'";
+  for (const char c : path.string()) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'" + command.substr(end);
+}
+
 }  // namespace
 
 Status overlay_minds(const MindOptions& options, MindConfig& minds) {
@@ -50,7 +90,14 @@ Status overlay_minds(const MindOptions& options, MindConfig& minds) {
   }
   if (options.max_tokens) minds.budget.tokens = *options.max_tokens;
   if (options.max_cost) minds.budget.cost_usd = *options.max_cost;
-  if (!options.agent_command.empty()) minds.command = options.agent_command;
+  if (const std::string option = first_model_option(options); !option.empty() && !minds.has(kLlmMind))
+    return fail(Errc::invalid_input,
+                fmt::format("{} is about questions to models, which the llm mind asks only: add --mind llm or "
+                            "--mind builtin,llm",
+                            option));
+  if (!options.agent_command.empty()) {
+    KERF_TRY(minds.command, with_found_program(options.agent_command));
+  }
   if (!options.knowledge.empty()) minds.knowledge = options.knowledge == "on";
   if (!options.prompt_rule.empty()) {
     KERF_TRY(minds.prompt_rule, agents::prompt_rule_from_name(options.prompt_rule));

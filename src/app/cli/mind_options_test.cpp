@@ -40,6 +40,44 @@ TEST(MindOptions, ThatDoNotGoTogetherAreRefused) {
   MindOptions url_alone;
   url_alone.base_urls = {"http://x"};
   EXPECT_FALSE(overlay_minds(url_alone, builtin));
+  MindOptions tokens, cost, record;
+  tokens.max_tokens = 1000;
+  cost.max_cost = 1.0;
+  record.record_chats = "chats.jsonl";
+  for (const MindOptions& options : {tokens, cost, record}) {
+    const auto refused = overlay_minds(options, builtin);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::invalid_input);
+    EXPECT_NE(refused.error().message.find("--mind llm"), std::string::npos);
+  }
+}
+
+TEST(MindOptions, TheAgentsProgramIsLookedForInTheUsersFolder) {
+  const fs::path folder = fs::temp_directory_path() / ("kerf agent's " + std::to_string(::getpid()));
+  const fs::path before = fs::current_path();
+  fs::create_directories(folder);
+  fs::current_path(folder);
+  std::ofstream("agent.sh") << "#!/bin/sh\n";
+  MindOptions options;
+  options.minds = "command";
+  const auto command = [&](const std::string& text) -> Result<std::string> {
+    options.agent_command = text;
+    MindConfig minds;
+    KERF_TRY_VOID(overlay_minds(options, minds));
+    return minds.command;
+  };
+  EXPECT_NE(command("./agent.sh").error().message.find("chmod +x"), std::string::npos);
+  fs::permissions("agent.sh", fs::perms::owner_all);
+  const auto found = command("./agent.sh --fast x");
+  EXPECT_NE(command("./absent.sh").error().message.find("absent.sh"), std::string::npos);
+  EXPECT_NE(command("agent.sh").error().message.find("./agent.sh"), std::string::npos);
+  EXPECT_EQ(command("MODEL=x ./agent.sh").value(), "MODEL=x ./agent.sh");
+  EXPECT_EQ(command("sh -c true").value(), "sh -c true");
+  fs::current_path(before);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->starts_with("'/") && found->ends_with("/agent.sh' --fast x")) << *found;
+  EXPECT_EQ(std::system((*found + " 2>/dev/null").c_str()), 0);
+  fs::remove_all(folder);
 }
 
 TEST(MindOptions, TheKeyComesFromTheEnvironmentOrAFile) {
