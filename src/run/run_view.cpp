@@ -55,6 +55,7 @@ Stage stage_of(const Step& step) {
   if (std::holds_alternative<Measurement>(outcome)) return step.kept ? kept : timed;
   if (std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome)) return compiled;
   if (std::holds_alternative<WrongResult>(outcome)) return ran;
+  if (is_duplicate(step) && step.descriptors.empty()) return readable;  // known by its text: it was not compiled
   return static_cast<Stage>(reached_at(*failed_gate(outcome)));
 }
 
@@ -99,7 +100,7 @@ std::vector<Tally> tally(const RunView& run, Name name_of) {
   for (const auto& point : turning_points(run)) turning.insert(point.step);
   for (const Step& step : run.steps) {
     const std::string name = name_of(step);
-    if (name.empty()) continue;
+    if (name.empty() || is_confirmation(step)) continue;
     Tally& one = tallies[name];
     one.name = name;
     ++one.tried;
@@ -203,6 +204,7 @@ std::vector<FunnelStage> funnel_of(const RunView& run) {
   for (const char* name : kStageNames) funnel.push_back({name, 0, ""});
   std::vector<std::map<std::string, std::size_t>> losses(funnel.size());
   for (const Step& step : run.steps) {
+    if (is_confirmation(step)) continue;  // a kernel that is counted already
     const std::size_t last = stage_of(step);
     for (std::size_t stage = 0; stage <= last; ++stage) ++funnel[stage].count;
     if (last != kept) ++losses[last][loss_of(step)];

@@ -76,10 +76,13 @@ TEST_F(RunViewTest, CellsAreExplainedPerDimension) {
 
 TEST_F(RunViewTest, TheFunnelNarrowsAndAccountsForEveryStep) {
   const auto funnel = funnel_of(*run_);
-  EXPECT_EQ(funnel.front().count, 120u);
+  const auto again = std::ranges::count_if(run_->steps, is_confirmation);
+  ASSERT_GT(again, 0);
+  EXPECT_EQ(funnel.front().count, 120u - static_cast<std::size_t>(again)) << "a kernel measured again is no new one";
   for (std::size_t i = 1; i < funnel.size(); ++i) EXPECT_LE(funnel[i].count, funnel[i - 1].count) << funnel[i].name;
   std::size_t kept = 0, measured = 0;
   for (const Step& step : run_->steps) {
+    if (is_confirmation(step)) continue;
     kept += step.kept ? 1u : 0u;
     measured += measurement_of(step) != nullptr ? 1u : 0u;
   }
@@ -87,6 +90,23 @@ TEST_F(RunViewTest, TheFunnelNarrowsAndAccountsForEveryStep) {
   EXPECT_EQ(funnel[5].count, measured);
   EXPECT_NE(funnel[2].lost.find("rejected (duplicate)"), std::string::npos);
   EXPECT_NE(funnel[3].lost.find("wrong result (values)"), std::string::npos);
+}
+
+TEST_F(RunViewTest, AKernelKnownByItsTextWasNotCompiled) {
+  RunView run;
+  run.steps.resize(2);
+  for (std::int64_t i = 0; i < 2; ++i) {
+    run.steps[static_cast<std::size_t>(i)].number = i + 1;
+    run.steps[static_cast<std::size_t>(i)].evaluation.outcome = Rejected{Gate::duplicate, "known"};
+  }
+  run.steps[1].descriptors = "{}";  // its compiled code was looked at
+  const auto funnel = funnel_of(run);
+  EXPECT_EQ(funnel[1].count, 2u);
+  EXPECT_EQ(funnel[2].count, 1u);
+}
+
+TEST_F(RunViewTest, OperationsDoNotCountKernelsThatAreMeasuredAgain) {
+  for (const Tally& one : tally_operations(*run_)) EXPECT_EQ(one.name.find("confirm"), std::string::npos) << one.name;
 }
 
 TEST_F(RunViewTest, TheLineageStartsAtAStartAndEndsAtTheWinner) {

@@ -71,7 +71,7 @@ TEST_F(RunCommands, ShowAsJsonHoldsTheBestEvaluation) {
   EXPECT_EQ(json["task"], "rmsnorm");
   EXPECT_EQ(json["best"]["step"], 120);
   EXPECT_GT(json["best"]["evaluation"]["speedup"]["ratio"].get<double>(), 5);
-  EXPECT_EQ(json["funnel"][0]["count"], 120);
+  EXPECT_EQ(json["funnel"][0]["count"], 119) << "the winner, measured again, is no new kernel";
   int outcomes = 0;
   for (const auto& [name, count] : json["outcomes"].items()) outcomes += count.get<int>();
   EXPECT_EQ(outcomes, 120);
