@@ -62,6 +62,16 @@ class Report(unittest.TestCase):
         if SHOTS:
             b.screenshot(SHOTS / "desktop.png")
 
+    def test_charts_have_the_figure_that_was_confirmed(self):
+        b = self.browse()
+        best = b.js(f"{DATA}.steps[{DATA}.best - 1]")
+        self.assertEqual(best["stage"], "final")
+        headline = b.js("document.querySelector('#summary .big').textContent")
+        self.assertIn("ending at " + headline, b.js("document.querySelector('#progress-chart svg').getAttribute('aria-label')"))
+        self.assertIn(headline, b.js("document.querySelector('.cell.winner').getAttribute('aria-label')"))
+        heats = b.js("[...document.querySelectorAll('.cell.full')].map(c => Number(c.style.getPropertyValue('--heat')))")
+        self.assertEqual(b.js("Number(document.querySelector('.cell.winner').style.getPropertyValue('--heat'))"), max(heats))
+
     def test_a_click_on_a_cell_shows_its_source(self):
         b = self.browse()
         self.assertIn("8", b.js("document.querySelector('.cell.winner').textContent"))

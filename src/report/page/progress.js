@@ -47,8 +47,6 @@ function drawProgress(width) {
     parts.push(svg('text', { class: 'halo', x: width - right, y: y(1) - 6, 'text-anchor': 'end' }, 'strongest baseline'));
   }
 
-  // A kernel that was measured again counts with that figure, in the line from the beginning: the first ones favour the lucky.
-  const confirmed = new Map(timed.filter(s => s.stage === 'final' && s.parents.length).map(s => [s.parents[0], s.speedup]));
   let best = null, line = '', upper = [], lower = [];
   for (const measured of timed) {
     if (measured.stage === 'final') continue;  // the same kernels, measured again
