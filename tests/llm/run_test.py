@@ -200,7 +200,7 @@ class Tests:
 
     def test_budget_stops_cleanly(self):
         script = [block(kernel(wide)) for wide in range(2, 60)]
-        result = self.optimize("budget", *self.llm("--max-tokens", 12000, "--evals", 50), script=script)
+        result = self.optimize("budget", *self.llm("--max-tokens", 12000, "--evals", 50, "--record-chats", "budget.jsonl"), script=script)
         spent = sum(t["prompt_tokens"] + t["reply_tokens"] for t in self.traces("budget"))
         check("budget of 12000 tokens" in result["stopped"], result["stopped"])
         check(6000 < spent <= 12000, spent)
@@ -208,8 +208,11 @@ class Tests:
         Writer.asked = []
         self.run("optimize", "--resume", "budget", "--json")
         check(not Writer.asked, "a resumed run spends its budget again")
+        recorded = len((self.folder / "budget.jsonl").read_text().splitlines())
         self.run("optimize", "--resume", "budget", "--json", "--max-tokens", 16000)
         check(Writer.asked, "a larger budget is used")
+        check(len((self.folder / "budget.jsonl").read_text().splitlines()) > recorded, "the record of chats stops at the resume")
+        check("is the seed" in self.run("prompts", "diff", "budget", "seed", code=2).stderr, "the seed was edited from no other")
 
     def test_an_endpoint_that_cannot_be_asked(self):
         Writer.script, Writer.asked = [401], []
