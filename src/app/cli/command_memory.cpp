@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_commands.hpp"
@@ -60,10 +61,15 @@ Result<OpenMemory> open_for(const MemoryOptions& options, const Environment& env
 
 struct TaskCount {
   int kernels = 0, failures = 0;
-  double confirmed = 0;  ///< the best figure of finalists that were measured again; 0 for none
-  double found = 0;      ///< of all kernels
+  const Experience* best = nullptr;  ///< what its run presented: confirmed before not, then the share, then the figure
   double uses = 0;
-  double best() const { return confirmed > 0 ? confirmed : found; }
+  double best_speedup() const { return best == nullptr ? 0 : best->speedup; }
+  void observe(const Experience& one) {
+    const auto rank = [](const Experience& kernel) {
+      return std::tuple(kernel.confirmed, kernel.share, kernel.speedup);
+    };
+    if (one.kind == memory::kKernelKind && (best == nullptr || rank(one) > rank(*best))) best = &one;
+  }
 };
 
 /// Of a memory that is not there yet: nothing was learned.
@@ -88,8 +94,7 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
   for (const Experience& one : memory.all) {
     TaskCount& count = counts[{one.task, one.signature.target, one.signature.device.name}];
     ++(one.kind == memory::kKernelKind ? count.kernels : count.failures);
-    count.found = std::max(count.found, one.speedup);
-    if (one.confirmed) count.confirmed = std::max(count.confirmed, one.speedup);
+    count.observe(one);
     for (const auto stage : memory::kValueStages) count.uses += value_count(one, stage);
   }
   KERF_TRY(const auto moments, memory.store->moments());
@@ -106,8 +111,8 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
                                {"device", std::get<2>(key)},
                                {"kernels", count.kernels},
                                {"failures", count.failures},
-                               {"best_speedup", count.best()},
-                               {"best_is_confirmed", count.confirmed > 0},
+                               {"best_speedup", count.best_speedup()},
+                               {"best_is_confirmed", count.best != nullptr && count.best->confirmed},
                                {"uses", count.uses}});
     print_json(json, console);
     return {};
@@ -133,7 +138,7 @@ Status show_stats(const OpenMemory& memory, bool as_json, Console& console) {
                     {one_line(std::get<2>(key))},
                     {std::to_string(count.kernels), Colour::none, true},
                     {std::to_string(count.failures), Colour::none, true},
-                    {count.best() > 0 ? fmt::format("{:.2f}x", count.best()) : "-", Colour::none, true},
+                    {count.best != nullptr ? fmt::format("{:.2f}x", count.best_speedup()) : "-", Colour::none, true},
                     {fmt::format("{:.0f}", count.uses), Colour::none, true}});
   console.out << table(rows, console.out_style);
   if (moments.count > 0)
