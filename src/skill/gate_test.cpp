@@ -1,16 +1,14 @@
-// The gate against samples whose truth is known. The second half repeats the chances of tests/llm/writer.py without its
-// server: figures from it are a simulation of the learner's environment.
+// The gate against samples whose truth is known.
 
 #include "skill/gate.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/rng.hpp"
+#include "skill/simulated_writer.hpp"
 
 namespace kerf::skill {
 namespace {
@@ -113,74 +111,20 @@ TEST(Gate, AnErrorOfASampleEndsIt) {
   EXPECT_EQ(evidence.error().message, "no endpoint");
 }
 
-// ---- a simulation with the chances of tests/llm/writer.py
-
-struct Abilities {
-  double compiles = 0.55, right = 0.60, faster = 0.30;
-};
-enum class Planted { good, inert, harmful };
-
-/// One attempt as a trial with the writer makes them: six answers, each a draft until a kernel has passed and then a
-/// refinement of the best; what the judge said of a refused one is shown with the next. Kernels are rungs of a ladder,
-/// each 1.5 times as fast as the last, the first as fast as the baseline.
-Sample attempt(const Abilities& base, Rng& rng) {
-  constexpr int kAnswers = 6, kTop = 4;
-  Sample best;
-  int rung = -1;
-  double more_compiles = 0, more_right = 0;
-  for (int answer = 0; answer < kAnswers; ++answer) {
-    const bool faster = rng.chance(std::clamp(base.faster, 0.02, 0.98));
-    const int next = faster ? std::min(rung + 1, kTop) : static_cast<int>(rng.integer(0, std::max(rung, 0)));
-    const bool compiles = rng.chance(std::clamp(base.compiles + more_compiles, 0.02, 0.98));
-    const bool right = rng.chance(std::clamp(base.right + more_right, 0.02, 0.98));
-    more_compiles = compiles ? 0 : 0.35;
-    more_right = compiles && !right ? 0.25 : 0;
-    if (!compiles || !right) continue;
-    rung = std::max(rung, next);
-    best = {true, std::max(best.log_speedup, std::log(1.5) * next + 0.02 * rng.normal())};
-  }
-  return best;
-}
-
-TakeSample writer_arm(Planted kind) {
-  return [kind](const GateTask& task, Arm arm, int, std::uint64_t seed) -> Result<Sample> {
-    Abilities chances;
-    if (arm == Arm::with && kind == Planted::good && !task.unrelated) chances.faster += 0.30;
-    if (arm == Arm::with && kind == Planted::harmful) chances.compiles -= 0.30, chances.right -= 0.10;
-    Rng rng = Rng(seed).fork(arm_name(arm));
-    return attempt(chances, rng);
-  };
-}
-
-struct Shares {
-  double three_arms = 0, one_sample = 0;
-};
-
-Shares admitted(Planted kind, int repeats, const GateOptions& options) {
-  Shares shares;
-  for (int i = 0; i < repeats; ++i) {
-    const auto take = writer_arm(kind);
-    const auto seed = static_cast<std::uint64_t>(1000 * static_cast<int>(kind) + i);
-    shares.three_arms += run_gate(kTasks, options, seed, take)->admitted;
-    shares.one_sample += one_sample_gate(take(kTasks[0], Arm::with, 0, mix64(seed)).value(),
-                                         take(kTasks[0], Arm::without, 0, mix64(seed)).value());
-  }
-  return {shares.three_arms / repeats, shares.one_sample / repeats};
-}
-
 TEST(GateSimulation, RefusesInertAndHarmfulSkillsAndAdmitsGoodOnes) {
   constexpr int kRepeats = 60;
   GateOptions options;
   options.most = 40;
   options.resamples = 300;
-  const Shares good = admitted(Planted::good, kRepeats, options), inert = admitted(Planted::inert, kRepeats, options),
-               harmful = admitted(Planted::harmful, kRepeats, options);
+  const Admitted good = admitted(kTasks, Planted::good, kRepeats, options),
+                 inert = admitted(kTasks, Planted::inert, kRepeats, options),
+                 harmful = admitted(kTasks, Planted::harmful, kRepeats, options);
   RecordProperty("three arms",
                  fmt::format("good {} inert {} harmful {}", good.three_arms, inert.three_arms, harmful.three_arms));
   RecordProperty("one sample",
                  fmt::format("good {} inert {} harmful {}", good.one_sample, inert.one_sample, harmful.one_sample));
-  EXPECT_GT(good.three_arms, 0.8);
-  EXPECT_LT(inert.three_arms, 0.1);
+  EXPECT_GT(good.three_arms, 0.8 * kRepeats);
+  EXPECT_LT(inert.three_arms, 0.1 * kRepeats);
   EXPECT_EQ(harmful.three_arms, 0);
   EXPECT_LT(inert.three_arms, inert.one_sample) << "the gate of the literature admits by chance";
 }
