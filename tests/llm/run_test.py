@@ -225,7 +225,7 @@ class Tests:
 
     def test_every_failure_on_three_tasks(self):
         """Nothing that was delivered is lost, and what is spent stays within the budget to the token."""
-        limit = 90000
+        limit = 160000
         models = self.folder / "failing.toml"
         models.write_text(f'[[model]]\nname = "writer"\nbase_url = "{self.url}"\nat_once = 1\nfirst_byte_seconds = 1\n'
                           'silence_seconds = 1\n')
