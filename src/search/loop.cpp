@@ -17,6 +17,7 @@
 #include "search/search_settings.hpp"
 #include "search/search_state.hpp"
 #include "search/ticket.hpp"
+#include "search/variants.hpp"
 
 namespace kerf {
 namespace {
@@ -96,10 +97,7 @@ class Search {
   bool tuning_goes_on() const;
   double share_used() const;
 
-  Planned variant_of(std::int64_t step, Stage stage, const char* operation, std::string change) const;
-  Result<std::optional<Planned>> tuned_variant(std::int64_t step, const Bindings& tunables) const;
   std::optional<std::int64_t> opponent_of(const Ticket& ticket) const;
-  Evaluation duplicate_of(std::int64_t twin, const Planned& planned) const;
   bool at_the_floor() const;
 
   const SearchInputs& inputs_;
@@ -303,7 +301,7 @@ Status Search::begin(std::int64_t id) {
                         ? state_.step_with_code(ticket.inspection->code)
                         : std::nullopt;
   if (twin) {
-    ticket.evaluation = duplicate_of(*twin, ticket.planned);
+    ticket.evaluation = duplicate_of(state_, *twin, ticket.planned);
     return finish(id);
   }
   on_device_ = id;
@@ -408,7 +406,7 @@ Status Search::wait() {
   } else if (const auto* note = std::get_if<RunNote>(&message->content)) {
     observer_.on_event(*note);
   } else if (const auto* trial = std::get_if<Evaluation>(&message->content)) {
-    Planned planned = variant_of(tuning_, Stage::tune, kTrialOperation, "a quick timing of other values");
+    Planned planned = variant_of(state_, tuning_, Stage::tune, kTrialOperation, "a quick timing of other values");
     planned.step.tunables = trial->tunables;
     planned.step.evaluation = *trial;
     return take(std::move(planned.step));
@@ -457,17 +455,6 @@ std::optional<std::int64_t> Search::opponent_of(const Ticket& ticket) const {
   const Elite* best = state_.archive().best();
   if (best == nullptr || fitness.log_speedup < best->fitness.log_speedup - kNear) return std::nullopt;
   return best->step;
-}
-
-Evaluation Search::duplicate_of(std::int64_t twin, const Planned& planned) const {
-  Evaluation evaluation = state_.step(twin).evaluation;
-  evaluation.candidate = planned.candidate.name;
-  evaluation.candidate_id = planned.candidate.id;
-  evaluation.tunables = planned.step.tunables;
-  evaluation.cell.clear();
-  evaluation.tiers.clear();
-  evaluation.outcome = Rejected{Gate::duplicate, fmt::format("the compiled code is that of step {}", twin)};
-  return evaluation;
 }
 
 // ---- tuning
@@ -523,48 +510,13 @@ Status Search::tuned(Result<Tuned> result) {
   // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
   std::optional<Planned> planned;
   if (result && !result->best.empty()) {
-    KERF_TRY(planned, tuned_variant(parent, result->best));
+    KERF_TRY(planned, tuned_variant(state_, parent, result->best));
   }
-  if (!planned) planned = variant_of(parent, Stage::tune, "tune", "tuning found nothing better");
+  if (!planned) planned = variant_of(state_, parent, Stage::tune, "tune", "tuning found nothing better");
   const bool judged =
       result && planned->step.tunables == result->verdict.tunables && !result->verdict.candidate_id.empty();
   add(*std::move(planned), true, Effort::search, judged ? std::optional(result->verdict) : std::nullopt);
   return {};
-}
-
-/// The same kernel again, for another purpose.
-Planned Search::variant_of(std::int64_t number, Stage stage, const char* operation, std::string change) const {
-  const Step& old = state_.step(number);
-  Planned again{{}, state_.candidate(number)};
-  Step& step = again.step;
-  step.stage = stage;
-  step.proposer = old.proposer;
-  step.operation = operation;
-  step.change = std::move(change);
-  step.parents = {old.number};
-  step.name = old.name;
-  step.source = old.source;
-  step.genome = old.genome;
-  step.tunables = old.tunables;
-  return again;
-}
-
-/// With other values of its tunables; none when its header cannot take them.
-Result<std::optional<Planned>> Search::tuned_variant(std::int64_t number, const Bindings& tunables) const {
-  std::string change = "tuned";
-  for (const auto& [name, value] : tunables)
-    if (const auto old = state_.step(number).tunables.find(name);
-        old != state_.step(number).tunables.end() && old->second != value)
-      change += fmt::format(" {} {} -> {}", name, old->second, value);
-  Planned planned = variant_of(number, Stage::tune, "tune", change);
-  const auto source = with_defaults(planned.step.source, tunables);
-  if (!source) return std::optional<Planned>{};
-  KERF_TRY(Candidate candidate, parse_candidate(planned.step.name, *source));
-  candidate.target = planned.candidate.target;
-  planned.candidate = std::move(candidate);
-  planned.step.source = *source;
-  planned.step.tunables = tunables;
-  return std::optional<Planned>(std::move(planned));
 }
 
 // ---- the end
@@ -579,8 +531,8 @@ Status Search::confirm() {
   for (const Elite& elite : finalists) {
     if (confirmed_ == options_.finalists || inputs_.interrupted) break;
     if (!state_.confirmation_of(elite.step)) {
-      add(variant_of(elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step)), true,
-          Effort::final);
+      add(variant_of(state_, elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step)),
+          true, Effort::final);
       KERF_TRY_VOID(judge_reserved());
     }
     const auto confirmation = state_.confirmation_of(elite.step);
