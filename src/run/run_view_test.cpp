@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/fixture_run.hpp"
 #include "run/run_config.hpp"
 

@@ -54,7 +54,7 @@ std::optional<double> settled_share() {
 
 /// Measures and keeps the peaks of a target's device.
 Result<Peaks> measured_peaks(const Target& target, const Environment& environment) {
-  KERF_TRY(const Peaks peaks, calibrate(*target.language, *target.device));
+  KERF_TRY(Peaks peaks, calibrate(*target.language, *target.device));
   KERF_TRY_VOID(save_peaks(environment.cache, target.device->facts(), peaks));
   return peaks;
 }
