@@ -33,7 +33,7 @@ std::size_t bytes_of(const std::vector<Message>& messages) {
 
 class ChatClient final : public ChatModel {
  public:
-  ChatClient(ModelSpec spec, Endpoint endpoint, Secret key, const ClientTools& tools)
+  ChatClient(ModelSpec spec, const Endpoint& endpoint, Secret key, const ClientTools& tools)
       : spec_(std::move(spec)),
         url_(endpoint.base_url + "/chat/completions"),
         key_(std::move(key)),
@@ -205,12 +205,12 @@ Sleep real_sleep() {
 Result<std::unique_ptr<ChatModel>> make_chat_client(const ModelSpec& spec, const Secret& key,
                                                     const ClientTools& tools) {
   if (spec.name.empty()) return fail(Errc::invalid_input, "a model needs a name: --model NAME");
-  KERF_TRY(Endpoint endpoint, parse_base_url(spec.base_url));
+  KERF_TRY(const Endpoint endpoint, parse_base_url(spec.base_url));
   if (!key.empty() && !endpoint.encrypted && !endpoint.on_this_machine)
     return fail(
         Errc::invalid_input,
         fmt::format("the key would travel unencrypted to {}; give its address with https://", endpoint.base_url));
-  return std::make_unique<ChatClient>(spec, std::move(endpoint), key, tools);
+  return std::make_unique<ChatClient>(spec, endpoint, key, tools);
 }
 
 }  // namespace kerf::llm

@@ -15,7 +15,7 @@ namespace {
 
 /// Of a confirmed finalist.
 std::string standing_of(const Measurement& measurement) {
-  const std::string again = "measured again, thoroughly and on fresh data";
+  std::string again = "measured again, thoroughly and on fresh data";
   if (!measurement.comparison) return again;
   const PairedComparison& comparison = *measurement.comparison;
   const bool decided = comparison.low > 1 || comparison.high < 1;
