@@ -67,9 +67,11 @@ inline LaunchNumbers read_launch(worker::Reader& in) {
 inline std::uint64_t expected_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output; }
 inline std::uint64_t bound_array(std::uint64_t inputs, std::uint64_t output) { return inputs + 2 * output + 1; }
 
-/// Bytes before every buffer; behind it at least as many, up to a whole number of pages, so that all memory that is
-/// mapped around a buffer is red zone.
+/// Bytes before every buffer, less a drawn shift; behind it at least as many, up to a whole number of pages, so that
+/// all memory that is mapped around a buffer is red zone.
 inline constexpr std::uint64_t kRedZone = 1 << 20;
-inline constexpr std::uint64_t kPage = 2 << 20;  ///< of device memory
+inline constexpr std::uint64_t kMostShift = 64 << 10;   ///< of a buffer towards the front, out of its red zone
+inline constexpr std::uint64_t kBufferAlignment = 256;  ///< as that of cuMemAlloc
+inline constexpr std::uint64_t kPage = 2 << 20;         ///< of device memory
 
 }  // namespace kerf::cuda

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rng.hpp"
 #include "device/cuda/session_layout.hpp"
 
 namespace kerf::cuda {
@@ -79,7 +80,8 @@ Result<CUdeviceptr> Session::allocate(std::uint64_t bytes) {
 }
 
 Result<Zone> Session::allocate_zone(std::uint64_t bytes) {
-  Zone zone{0, bytes};
+  const std::uint64_t drawn = mix64(red_key_ ^ ++zones_made_) % (kMostShift / kBufferAlignment);
+  Zone zone{0, bytes, kRedZone - drawn * kBufferAlignment};
   KERF_TRY(zone.base, allocate(zone.total()));
   return zone;
 }

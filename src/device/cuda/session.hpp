@@ -20,11 +20,13 @@
 
 namespace kerf::cuda {
 
-/// Device memory between two red zones.
+/// Device memory between two red zones. Where it begins is drawn, so that buffers are not the same distance apart in
+/// every slot.
 struct Zone {
   CUdeviceptr base = 0;
   std::uint64_t bytes = 0;
-  CUdeviceptr data() const { return base + kRedZone; }
+  std::uint64_t front = kRedZone;  ///< bytes of the red zone before it
+  CUdeviceptr data() const { return base + front; }
   std::uint64_t total() const { return (bytes + 2 * kRedZone + kPage - 1) / kPage * kPage; }
 };
 
@@ -232,6 +234,7 @@ class Session {
   std::uint64_t staging_bytes_ = 0;
   bool pinning_tried_ = false;
   std::uint64_t red_key_ = 0, sum_key_ = 0;
+  std::uint64_t zones_made_ = 0;  // with red_key_: where the next one begins
   std::uint64_t scrubs_ = 0;
   std::uint64_t next_job_ = 0;  // places in the work memory that queued steps do not use
   std::size_t next_area_ = 0;

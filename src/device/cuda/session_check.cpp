@@ -23,7 +23,7 @@ Status Session::launch_own(CUfunction function, unsigned blocks, unsigned thread
 
 void Session::red_jobs(std::vector<Job>& jobs, Job::Kind kind, const Zone& zone) const {
   const CUdeviceptr end = zone.data() + zone.bytes;
-  jobs.push_back({kind, zone.base, 0, kRedZone, 0});
+  jobs.push_back({kind, zone.base, 0, zone.front, 0});
   jobs.push_back({kind, end, 0, zone.base + zone.total() - end, 0});
 }
 
