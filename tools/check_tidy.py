@@ -29,7 +29,7 @@ def check(tool, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=45.0, help="no file is begun after that")
+    parser.add_argument("--seconds", type=float, default=25.0, help="no file is begun after that")
     parser.add_argument("--commits", type=int, default=10, help="of which the files are changed, in a fresh clone")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()

@@ -28,9 +28,10 @@ TakeSample noisy(double with, double placebo = 0, double elsewhere = 0, double n
 }
 
 TEST(Gate, AdmitsWhatHelps) {
+  const GateOptions options{.resamples = 400};
   int admitted = 0, covered = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const auto evidence = run_gate(kTasks, {}, seed, noisy(0.3));
+    const auto evidence = run_gate(kTasks, options, seed, noisy(0.3));
     ASSERT_TRUE(evidence) << evidence.error().message;
     admitted += evidence->admitted;
     covered += evidence->low < 0.3 && evidence->high > 0.3;
@@ -45,9 +46,10 @@ TEST(Gate, AdmitsWhatHelps) {
 }
 
 TEST(Gate, RefusesWhatAPlaceboDoesAsWell) {
+  const GateOptions options{.resamples = 400};
   int admitted = 0, named = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const auto evidence = run_gate(kTasks, {}, seed, noisy(0.3, 0.3));
+    const auto evidence = run_gate(kTasks, options, seed, noisy(0.3, 0.3));
     ASSERT_TRUE(evidence);
     admitted += evidence->admitted;
     named += evidence->reason.find("placebo") != std::string::npos;
@@ -112,10 +114,10 @@ TEST(Gate, AnErrorOfASampleEndsIt) {
 }
 
 TEST(GateSimulation, RefusesInertAndHarmfulSkillsAndAdmitsGoodOnes) {
-  constexpr int kRepeats = 60;
+  constexpr int kRepeats = 30;
   GateOptions options;
   options.most = 40;
-  options.resamples = 300;
+  options.resamples = 200;
   const Admitted good = admitted(kTasks, Planted::good, kRepeats, options),
                  inert = admitted(kTasks, Planted::inert, kRepeats, options),
                  harmful = admitted(kTasks, Planted::harmful, kRepeats, options);

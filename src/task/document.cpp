@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/toml_text.hpp"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -21,52 +22,14 @@ Place place_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-/// Skips the string that starts at `i`, as TOML closes it; a one-line string ends at the latest with its line.
-std::size_t skip_string(std::string_view text, std::size_t i) {
-  const char quote = text[i];
-  const bool escapes = quote == '"';
-  const std::string triple(3, quote);
-  const bool block = text.substr(i, 3) == triple;
-  for (i += block ? 3 : 1; i < text.size(); ++i) {
-    if (escapes && text[i] == '\\') {
-      ++i;
-    } else if (block && text.substr(i, 3) == triple) {
-      i += 3;
-      for (int extra = 0; extra < 2 && i < text.size() && text[i] == quote; ++extra)
-        ++i;  // quotes before the closing ones
-      return i;
-    } else if (!block && (text[i] == quote || text[i] == '\n')) {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-/// TOML has no use for characters beyond ASCII outside strings and comments, and toml++ 3.3 has undefined behaviour on
-/// some of them there, so they are refused before it sees them.
 Status check_ascii(const Source& source) {
-  const std::string_view text = source.text;
-  std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  char last = '\n';  // the last character that is not blank; decides whether a quote can open a string
-  while (i < text.size()) {
-    if (text[i] != ' ' && text[i] != '\t' && text[i] != '"' && text[i] != '\'') last = text[i];
-    const bool quote = text[i] == '"' || text[i] == '\'';
-    if (quote && std::string_view("\n=[{,.").find(last) != std::string_view::npos) {
-      i = skip_string(text, i);
-      last = i > 0 && text[i - 1] == '\n' ? '\n' : '"';
-    } else if (text[i] == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (static_cast<unsigned char>(text[i]) >= 0x80) {
-      const auto before = text.substr(0, i);
-      const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-      const auto column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-      return source.error({static_cast<int>(line), static_cast<int>(column)},
-                          "a character beyond ASCII outside of quotes and comments");
-    } else {
-      ++i;
-    }
-  }
-  return {};
+  const auto found = beyond_ascii(source.text);
+  if (!found) return {};
+  const auto before = source.text.substr(0, *found);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  return source.error({static_cast<int>(line), static_cast<int>(column)},
+                      "a character beyond ASCII outside of quotes and comments");
 }
 
 Result<Value> convert(const Source& source, const toml::node& node);

@@ -108,7 +108,7 @@ class Cli(unittest.TestCase):
         self.assertGreater(result["speedup"]["ratio"], 0)
         self.assertLessEqual(result["speedup"]["low"], result["speedup"]["high"])
         refused = self.kerf("compare", "tiny.toml", "own.cpp", "wrong.cpp", *QUICK, code=2)
-        self.assertIn("wrong.cpp does not pass", refused.stderr)
+        self.assertIn("there is nothing to compare: wrong.cpp: wrong result at gate 'values'", refused.stderr)
 
     def test_strict_is_for_ci(self):
         self.kerf("eval", "tiny.toml", "wrong.cpp", *QUICK)

