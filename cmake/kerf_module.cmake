@@ -100,7 +100,7 @@ target_link_libraries(kerf_test_main PUBLIC GTest::gtest)
 set(KERF_UNIT_SUITES all CACHE STRING "Unit suites that are run in this tree: all, or unsanitized")
 set(KERF_UNSANITIZED sandbox language_cpp language_opencl_c language_cuda_cpp device_arena device_cpu device_opencl device_cuda
     app export CACHE INTERNAL "")
-set(KERF_THREADED agents base build interpret judge llm oracle search worker CACHE INTERNAL "")
+set(KERF_THREADED base build interpret judge llm oracle search worker CACHE INTERNAL "")
 set(KERF_SLOW_store "*WriterIsKilledAtAnyMoment" CACHE INTERNAL "")  # a slow writer gets nowhere before it is killed
 set(KERF_LEFT_OUT_store "${KERF_SLOW_store}" CACHE INTERNAL "")
 set(KERF_SLOW_interpret "*RandomGraphs*" CACHE INTERNAL "")
