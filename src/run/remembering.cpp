@@ -8,26 +8,9 @@
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "memory/lessons.hpp"
+#include "run/given_kernels.hpp"
 
 namespace kerf {
-namespace {
-
-class RememberedKernels final : public Proposer {
- public:
-  explicit RememberedKernels(std::vector<Proposal> kernels) : kernels_(std::move(kernels)) {}
-  std::string_view name() const override { return kMemoryMind; }
-  std::vector<OperationInfo> operations() const override { return {{.name = kStartOperation, .given = true}}; }
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
-    if (request.operation != kStartOperation || request.start_number >= kernels_.size())
-      return std::optional<Proposal>{};
-    return std::optional(kernels_[request.start_number]);
-  }
-
- private:
-  std::vector<Proposal> kernels_;
-};
-
-}  // namespace
 
 Result<std::string> run_id(const RunStore& run) {
   KERF_TRY(const auto facts, run.facts());
@@ -120,7 +103,7 @@ std::vector<Proposal> remembered_kernels(const memory::Recollection& recollectio
 }
 
 std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels) {
-  return std::make_unique<RememberedKernels>(std::move(kernels));
+  return make_given_kernels(kMemoryMind, std::move(kernels));
 }
 
 Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,

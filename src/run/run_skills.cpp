@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "memory/operators.hpp"
 #include "propose/agents/gains.hpp"
+#include "run/given_kernels.hpp"
 #include "run/remembering.hpp"
 #include "skill/search.hpp"
 #include "skill/skill_file.hpp"
@@ -26,21 +27,6 @@ constexpr std::array<std::pair<SkillRule, std::string_view>, 3> kRules{
     {{SkillRule::verified, "verified"}, {SkillRule::all, "all"}, {SkillRule::off, "off"}}};
 constexpr double kLeastRatio = 1.2;             // of a line that is worth writing down
 constexpr std::size_t kMostHintOperators = 64;  // as skill files have them
-
-class HintedKernels final : public Proposer {
- public:
-  explicit HintedKernels(std::vector<Proposal> kernels) : kernels_(std::move(kernels)) {}
-  std::string_view name() const override { return kSkillMind; }
-  std::vector<OperationInfo> operations() const override { return {{.name = kStartOperation, .given = true}}; }
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
-    if (request.operation != kStartOperation || request.start_number >= kernels_.size())
-      return std::optional<Proposal>{};
-    return std::optional(kernels_[request.start_number]);
-  }
-
- private:
-  std::vector<Proposal> kernels_;
-};
 
 /// Operators of the task, for hints that name none.
 std::vector<std::string> operators_of_task(const Task& task) {
@@ -229,7 +215,7 @@ std::vector<Proposal> skill_kernels(const SkillOffer& offer, const Task& task, c
 }
 
 std::unique_ptr<Proposer> make_skill_mind(std::vector<Proposal> kernels) {
-  return std::make_unique<HintedKernels>(std::move(kernels));
+  return make_given_kernels(kSkillMind, std::move(kernels));
 }
 
 std::vector<SkillUse> skill_uses(const std::vector<Step>& steps, const std::string& run) {

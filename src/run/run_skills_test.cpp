@@ -7,6 +7,7 @@
 
 #include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
+#include "run/row_task_fixture.hpp"
 #include "run/skill_tally.hpp"
 #include "skill/fake_skill_store.hpp"
 #include "skill/skill_file.hpp"
@@ -15,16 +16,8 @@
 namespace kerf {
 namespace {
 
-TaskText row_task(const std::string& name, const std::string& expression) {
-  Task task;
-  task.name = name;
-  task.id = "id of " + name;
-  task.inputs = {*ir::parse_tensor_type("x", "f32[rows, cols]")};
-  task.shapes = {{"default", {{"rows", 256}, {"cols", 512}}, 1, {}}};
-  task.graph = ir::parse_expression("y = " + expression, task.inputs, {"y"}, {task.shapes[0].symbols}).value();
-  task.outputs = {{"y", DType::f32, (*task.graph)[task.graph->outputs[0].node].shape}};
-  task.distributions.resize(1);
-  return {task, "expr = \"y = " + expression + "\"", ""};
+TaskText row_task_text(const std::string& name, const std::string& expression) {
+  return {row_task(name, expression), "expr = \"y = " + expression + "\"", ""};
 }
 
 std::unique_ptr<synth::Synthesiser> synthesiser_for(const TaskText& task) {
@@ -69,7 +62,7 @@ Step measured_step(std::int64_t number, const std::string& proposer, double spee
 }
 
 TEST(RunSkills, OnlyVerifiedSkillsOfTheTasksScopeAreOffered) {
-  const TaskText softmax = row_task("softmax", "softmax(x, axis=-1)");
+  const TaskText softmax = row_task_text("softmax", "softmax(x, axis=-1)");
   std::vector<skill::Skill> all = skill::seed_skills();
   EXPECT_TRUE(shortlist(all, SkillRule::verified, softmax, "cpu").empty()) << "seeds are candidates";
   const auto candidates = shortlist(all, SkillRule::all, softmax, "cpu");
@@ -82,7 +75,7 @@ TEST(RunSkills, OnlyVerifiedSkillsOfTheTasksScopeAreOffered) {
 }
 
 TEST(RunSkills, HintsBecomeKernelsThatNameTheirSkill) {
-  const TaskText softmax = row_task("softmax", "softmax(x, axis=-1)");
+  const TaskText softmax = row_task_text("softmax", "softmax(x, axis=-1)");
   const auto synthesiser = synthesiser_for(softmax);
   const skill::Skill skill = seed_named("keep-the-row");
   const auto kernels = skill_kernels({{skill}}, softmax.task, *synthesiser, 1, 3);
@@ -97,7 +90,7 @@ TEST(RunSkills, HintsBecomeKernelsThatNameTheirSkill) {
 }
 
 TEST(RunSkills, AHintWithoutOperatorsIsForWhateverTheTaskHas) {
-  const TaskText gelu = row_task("gelu", "gelu(x)");
+  const TaskText gelu = row_task_text("gelu", "gelu(x)");
   const auto synthesiser = synthesiser_for(gelu);
   const auto kernels = skill_kernels({{seed_named("stream-large-outputs")}}, gelu.task, *synthesiser, 1, 3);
   ASSERT_EQ(kernels.size(), 1u);
@@ -105,7 +98,7 @@ TEST(RunSkills, AHintWithoutOperatorsIsForWhateverTheTaskHas) {
 }
 
 TEST(RunSkills, APlaceboHasAsManyKernelsDrawnAtRandom) {
-  const TaskText softmax = row_task("softmax", "softmax(x, axis=-1)");
+  const TaskText softmax = row_task_text("softmax", "softmax(x, axis=-1)");
   const auto synthesiser = synthesiser_for(softmax);
   const agents::SkillOffer placebo{{seed_named("keep-the-row")}, true, true};
   std::set<std::string> genomes;
@@ -155,7 +148,7 @@ TEST(RunSkills, AnAnswerIsComparedWithThoseWithoutASkill) {
 }
 
 TEST(RunSkills, ALineThatBecameFasterLeavesACandidate) {
-  const TaskText softmax = row_task("softmax", "softmax(x, axis=-1)");
+  const TaskText softmax = row_task_text("softmax", "softmax(x, axis=-1)");
   const auto synthesiser = synthesiser_for(softmax);
   const auto starts = synthesiser->starts();
   FakeRunStore run;
@@ -195,7 +188,7 @@ TEST(RunSkills, WhatAModelWroteDownBecomesACandidate) {
   step.exchanges[0].result = skill::to_toml(told);
   ASSERT_TRUE(run.append(step));
   FakeSkillStore store;
-  const auto lessons = learn_skills(store, run, row_task("softmax", "softmax(x, axis=-1)"), "cpu", nullptr, 7);
+  const auto lessons = learn_skills(store, run, row_task_text("softmax", "softmax(x, axis=-1)"), "cpu", nullptr, 7);
   ASSERT_TRUE(lessons) << lessons.error().message;
   EXPECT_EQ(lessons->added, std::vector<std::string>{"told"});
 }

@@ -54,6 +54,10 @@ class SlowMind final : public Proposer {
   }
 };
 
+Result<std::optional<Proposal>> no_connection(const ProposalRequest&) {
+  return fail(Errc::unavailable, "no connection");
+}
+
 TEST_F(LoopTest, AnAnswerThatIsNoKernelIsARejectedStep) {
   SlowMind mind;
   mind.at_once = 1;
@@ -129,9 +133,7 @@ TEST_F(LoopTest, QuestionsUnderWayAreGivenUpAtTheEnd) {
 TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
   SlowMind mind;
   mind.at_once = 1;
-  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
-    return fail(Errc::unavailable, "no connection");
-  };
+  mind.answer = no_connection;
   options.evaluations = 25;
   evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
   run_with("a", {&proposer, &mind});
@@ -147,9 +149,7 @@ TEST_F(LoopTest, AMindThatKeepsFailingIsNoLongerAsked) {
 TEST_F(LoopTest, ARunInWhichNoMindCouldAnswerIsAnErrorThatIsToldOnce) {
   SlowMind mind, silent;
   mind.at_once = 2;
-  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
-    return fail(Errc::unavailable, "no connection");
-  };
+  mind.answer = no_connection;
   silent.called = "silent";
   silent.at_once = 0;  // like a memory that has nothing for this task
   silent.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> { return std::optional<Proposal>{}; };
@@ -203,9 +203,7 @@ TEST_F(LoopTest, AModelIsToldOfAKnownKernelThatItWrote) {
 TEST_F(LoopTest, TheSameFailureIsNotedOnce) {
   SlowMind mind;
   mind.at_once = 1;
-  mind.answer = [](const ProposalRequest&) -> Result<std::optional<Proposal>> {
-    return fail(Errc::unavailable, "no connection");
-  };
+  mind.answer = no_connection;
   options.evaluations = 25;
   evaluator.before = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
   run_with("a", {&proposer, &mind});
