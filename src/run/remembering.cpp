@@ -18,7 +18,7 @@ Result<std::string> run_id(const RunStore& run) {
     const auto found = facts.find(key);
     return found == facts.end() ? std::string() : found->second;
   };
-  if (const std::string id = fact("run_id"); !id.empty()) return id;
+  if (std::string id = fact("run_id"); !id.empty()) return id;
   return sha256_hex(run.folder().string() + fact("seed") + fact("task_source")).substr(0, 16);
 }
 
