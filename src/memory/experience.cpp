@@ -184,7 +184,7 @@ std::string to_json(const Experience& experience) {
                               {"imported", experience.imported},
                               {"frozen", experience.frozen},
                               {"values", to_object(experience.values)}};
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (experience.source.empty()) return line;
   json["source"] = experience.source;
   const std::string longer = json.dump(-1, ' ', false, Json::error_handler_t::replace);

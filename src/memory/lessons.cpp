@@ -22,11 +22,11 @@ double speed_of(const Step& step) {
 bool teaches(const Step& step) { return !is_trial(step) && !is_duplicate(step) && !is_fallback(step); }
 
 /// The step whose kernel was measured again; of others the step itself. A confirmation does not say who wrote it.
-const Step& first_of(const std::vector<Step>& steps, const Step& step) {
-  if (!is_confirmation(step) || step.parents.empty()) return step;
-  const auto found =
-      std::find_if(steps.begin(), steps.end(), [&](const Step& other) { return other.number == step.parents.front(); });
-  return found == steps.end() ? step : *found;
+const Step* first_of(const std::vector<Step>& steps, const Step* step) {
+  if (!is_confirmation(*step) || step->parents.empty()) return step;
+  const auto found = std::find_if(steps.begin(), steps.end(),
+                                  [&](const Step& other) { return other.number == step->parents.front(); });
+  return found == steps.end() ? step : &*found;
 }
 
 /// Of the kernels that were measured again, else of all: what the run says of its best.
@@ -138,7 +138,7 @@ Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, cons
   std::vector<Experience> failures;
   for (const Step& step : steps) {
     if (!teaches(step)) continue;
-    const Step& made = first_of(steps, step);
+    const Step& made = *first_of(steps, &step);
     auto recipe = recipe_or_none(made, recipe_of);
     if (!recipe) continue;
     Experience one = experience_from(made, step.evaluation.outcome, origin, *std::move(recipe));

@@ -240,7 +240,7 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
       const int evaluations =
           std::max(1, static_cast<int>(std::ceil(static_cast<double>(all) * round / request.rounds)));
       entry.error.clear();
-      auto run = request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](OptimizeRequest one) {
+      auto run = request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](const OptimizeRequest& one) {
         return optimize_task(one, resources, observer.run_observer(), interrupted);
       });
       const Status filled = run ? fill_entry(*run, entry) : Status{};

@@ -61,7 +61,7 @@ Result<std::int64_t> export_traces(const RunStore& run, const std::function<Stat
       // A new variant of the prompt and a skill are judged by all that comes of them: the step that they are kept with
       // answers another question.
       const bool for_later = exchange.role == "evolve" || exchange.role == "summarise";
-      const auto of_step = [&](auto value) { return for_later ? Json() : Json(std::move(value)); };
+      const auto of_step = [&](const auto& value) { return for_later ? Json() : Json(value); };
       json["operation"] = of_step(step.operation);
       json["parents"] = of_step(step.parents);
       json["context"] = of_step(step.provenance.context);

@@ -17,7 +17,7 @@ class FindRun : public testing::Test {
     for (const char* name :
          {"softmax-cpu-20260101-120000", "softmax-cuda-20260101-120000", "rmsnorm-cpu-1", "rmsnorm-cpu-12"}) {
       fs::create_directories(runs_ / name);
-      std::ofstream(runs_ / name / "kerf.db");
+      std::ofstream(runs_ / name / "kerf.db").flush();
     }
     fs::create_directories(runs_ / "softmax-notes");
   }
@@ -35,10 +35,10 @@ TEST_F(FindRun, TakesAFolderANameOrAUniqueBeginning) {
 TEST_F(FindRun, RunsOfACampaignAreFoundByTheirNames) {
   for (const char* name : {"camp/swiglu-cpu", "camp/softmax-cpu", "other/swiglu-cpu"}) {
     fs::create_directories(runs_ / name);
-    std::ofstream(runs_ / name / "kerf.db");
+    std::ofstream(runs_ / name / "kerf.db").flush();
   }
   EXPECT_FALSE(find_run("camp/swiglu-cpu", runs_)) << "not a campaign's folder";
-  std::ofstream(runs_ / "camp" / kCampaignFile);
+  std::ofstream(runs_ / "camp" / kCampaignFile).flush();
   EXPECT_EQ(find_run("camp/swiglu-cpu", runs_).value(), runs_ / "camp" / "swiglu-cpu");
   EXPECT_EQ(find_run("camp/sw", runs_).value(), runs_ / "camp" / "swiglu-cpu");
   EXPECT_EQ(find_run("swiglu", runs_).value(), runs_ / "camp" / "swiglu-cpu");

@@ -138,7 +138,7 @@ void show(const Evaluation& evaluation, const Session& session) {
 }
 
 /// Judges all kernels of one target.
-Status judge_target(const std::string& name, std::vector<Job*> jobs, Session& session) {
+Status judge_target(const std::string& name, const std::vector<Job*>& jobs, Session& session) {
   KERF_TRY(const auto opened, TargetSession::open(session.task, name, session.options.device, session.context,
                                                   session.options.no_cache ? Builds::fresh : Builds::kept));
   Progress progress(session.console, fmt::format("{} ({})", name, one_line(opened->facts().name)));

@@ -10,6 +10,7 @@
 #include "app/cli/run_text.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "run/settings.hpp"
 #include "run/target_session.hpp"
 #include "search/tune.hpp"
