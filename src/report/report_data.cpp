@@ -7,8 +7,7 @@
 #include "report/line_diff.hpp"
 #include "run/context_tally.hpp"
 #include "run/prompts.hpp"
-#include "run/skill_tally.hpp"
-#include "run/standing.hpp"
+#include "run/run_json.hpp"
 
 namespace kerf::report {
 namespace {
@@ -80,12 +79,7 @@ Json step_json(const Step& step) {
     const Speedup speedup = shown_speedup(step);
     if (is_fallback(step)) json["plain"] = true;
     if (const std::string paired = paired_words(step); !paired.empty()) json["paired"] = paired;
-    if (speedup.ratio > 0)
-      json["speedup"] = {{"vs", speedup.vs},
-                         {"ratio", number(speedup.ratio)},
-                         {"low", number(speedup.low)},
-                         {"high", number(speedup.high)},
-                         {"standing", standing_name(standing_of(speedup))}};
+    if (speedup.ratio > 0) json["speedup"] = Json::parse(speedup_json(speedup));
     json["seen"] = seen_words(step.evaluation);
     json["shapes"] = Json::array();
     for (const auto& shape : measurement->shapes) json["shapes"].push_back(shape_json(shape));
@@ -173,41 +167,14 @@ void add_known(Json& json, const RunView& run) {
                              {"new_best", one.best},
                              {"tokens", one.tokens},
                              {"cost_usd", number(one.cost_usd)}});
-  json["arms"] = Json::array();
-  for (const KnowledgeArm& arm : knowledge_arms(run))
-    json["arms"].push_back({{"kind", arm.kind},
-                            {"with", arm.with},
-                            {"answers", arm.answers},
-                            {"passed", arm.passed},
-                            {"mean_gain", number(std::exp(arm.mean_gain))}});
-  json["known"] = Json::array();
-  for (const ContextTally& item : tally_context(run)) {
-    if (json["known"].size() >= kMostItems) break;
-    Json moves = Json::array();
-    for (const auto& [step, value] : item.moves) moves.push_back({step, number(value)});
-    json["known"].push_back({{"id", item.id},
-                             {"kind", item.kind},
-                             {"about", item.about},
-                             {"uses", item.uses},
-                             {"passed", item.passed},
-                             {"moves", moves}});
-  }
+  json["arms"] = Json::parse(arms_json(run));
+  json["known"] = Json::parse(known_json(run, kMostItems));
 }
 
 void add_models(Json& json, const RunView& run) {
-  json["models"] = Json::array();
+  json["models"] = Json::parse(models_json(run));
   std::size_t of_models = 0;
-  for (const ModelTally& one : tally_models(run)) {
-    of_models += one.best;
-    json["models"].push_back({{"model", one.model},
-                              {"answers", one.answers},
-                              {"kernels", one.kernels},
-                              {"passed", one.passed},
-                              {"new_best", one.best},
-                              {"tokens", one.tokens},
-                              {"cost_usd", number(one.cost_usd)},
-                              {"seconds", number(one.seconds)}});
-  }
+  for (const ModelTally& one : tally_models(run)) of_models += one.best;
   json["other_best"] = turning_points(run).size() - std::min(of_models, turning_points(run).size());
   json["prompts"] = Json::array();
   for (const PromptTally& one : tally_prompts(run.steps))
@@ -218,30 +185,6 @@ void add_models(Json& json, const RunView& run) {
                                {"passed", one.passed},
                                {"mean_gain", number(std::exp(one.mean_gain))},
                                {"best_gain", number(std::exp(one.best_gain))}});
-}
-
-void add_skills(Json& json, const RunView& run) {
-  json["skills"] = Json::array();
-  for (const SkillTally& one : tally_skills(run)) {
-    Json row = {{"name", one.skill.name},
-                {"state", skill::state_name(one.skill.state)},
-                {"description", one.skill.description},
-                {"used", one.used},
-                {"passed", one.passed},
-                {"new_best", one.best},
-                {"compared", one.compared},
-                {"gain", number(std::exp(one.gain))},
-                {"trial", nullptr}};
-    if (const skill::Evidence* trial = last_trial(one.skill))
-      row["trial"] = {{"samples", trial->samples},
-                      {"effect", number(std::exp(trial->effect))},
-                      {"low", number(std::exp(trial->low))},
-                      {"high", number(std::exp(trial->high))},
-                      {"over_placebo", number(std::exp(trial->over_placebo))},
-                      {"placebo_low", number(std::exp(trial->placebo_low))},
-                      {"placebo_high", number(std::exp(trial->placebo_high))}};
-    json["skills"].push_back(std::move(row));
-  }
 }
 
 }  // namespace
@@ -269,13 +212,11 @@ std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs,
     for (const Elite& elite : elites) members.push_back(elite.step);
     json["cells"].push_back({{"cell", cell}, {"elites", members}});
   }
-  json["funnel"] = Json::array();
-  for (const auto& stage : funnel_of(run))
-    json["funnel"].push_back({{"name", stage.name}, {"count", stage.count}, {"lost", stage.lost}});
+  json["funnel"] = Json::parse(funnel_json(run));
   json["operations"] = tally_json(tally_operations(run));
   json["directions"] = tally_json(tally_directions(run));
   add_models(json, run);
-  add_skills(json, run);
+  json["skills"] = Json::parse(skills_json(run));
   add_known(json, run);
   json["costs"] = Json::array();
   for (const auto& cost : costs)

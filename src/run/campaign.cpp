@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 Json entry_json(const CampaignEntry& entry) {
   Json json{{"task", entry.task},
-            {"run", entry.folder.filename().string()},
+            {"run", entry.folder.string()},
             {"rounds_done", entry.rounds_done},
             {"error", entry.error},
             {"standing", standing_name(entry.standing)},
@@ -33,7 +33,8 @@ Json entry_json(const CampaignEntry& entry) {
             {"evaluations", entry.evaluations},
             {"remembered", entry.remembered},
             {"best_is_remembered", entry.best_is_remembered},
-            {"seconds", entry.seconds}};
+            {"seconds", entry.seconds},
+            {"best", nullptr}};
   if (entry.best)
     json["best"] = {
         {"vs", entry.best->vs}, {"ratio", entry.best->ratio}, {"low", entry.best->low}, {"high", entry.best->high}};
@@ -48,7 +49,10 @@ Status write_campaign(const CampaignResult& result, const CampaignRequest& reque
             {"evaluations", request.config.search.evaluations},
             {"rounds", request.rounds},
             {"tasks", Json::array()}};
-  for (const CampaignEntry& entry : result.entries) json["tasks"].push_back(entry_json(entry));
+  for (const CampaignEntry& entry : result.entries) {
+    json["tasks"].push_back(entry_json(entry));
+    json["tasks"].back()["run"] = entry.folder.filename().string();  // so that the campaign's folder can be moved
+  }
   return write_file_atomic(result.folder / kCampaignFile,
                            json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -96,7 +100,7 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
         entry.remembered = item.at("remembered").get<int>();
         entry.best_is_remembered = item.at("best_is_remembered").get<bool>();
         entry.seconds = item.at("seconds").get<double>();
-        if (item.contains("best"))
+        if (item.contains("best") && item["best"].is_object())
           entry.best = Speedup{item["best"].at("vs").get<std::string>(), item["best"].at("ratio").get<double>(),
                                item["best"].at("low").get<double>(), item["best"].at("high").get<double>()};
       }
@@ -184,6 +188,10 @@ Status check_searchable(const CampaignRequest& request) {
 }
 
 }  // namespace
+
+std::string to_json(const CampaignEntry& entry) {
+  return entry_json(entry).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 double difficulty(const Task& task) {
   if (!task.graph) return 1e9;

@@ -57,6 +57,9 @@ class CampaignObserver {
   virtual void task_finished(int round, std::size_t number, const CampaignEntry& entry) = 0;
 };
 
+/// What a campaign's file and `kerf campaign --json` say of a task; `run` is its folder's name in the former.
+std::string to_json(const CampaignEntry& entry);
+
 /// Grows with the number and kind of a task's operators; tasks without an expression come last.
 double difficulty(const Task& task);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
 #include "ir/expression/expression.hpp"
@@ -98,6 +99,33 @@ TEST(Campaign, AFolderOfAnotherKindIsRefused) {
   const auto stopped = run_campaign(request, {}, view, interrupted);
   ASSERT_TRUE(stopped) << stopped.error().message;
   EXPECT_TRUE(stopped->interrupted);
+}
+
+TEST(Campaign, AnEntryIsWrittenInOneForm) {
+  CampaignEntry entry;
+  entry.task = "a";
+  entry.folder = "runs/c/a-cpu";
+  entry.stopped = "nothing left to try";
+  auto json = nlohmann::json::parse(to_json(entry));
+  EXPECT_EQ(json["run"], "runs/c/a-cpu");
+  EXPECT_EQ(json["stopped"], "nothing left to try");
+  EXPECT_TRUE(json["best"].is_null());
+  entry.best = Speedup{"naive", 2, 1.5, 2.5};
+  json = nlohmann::json::parse(to_json(entry));
+  EXPECT_EQ(json["best"]["low"], 1.5);
+
+  CampaignRequest request;
+  request.tasks = {campaign_task("a", "exp(x)")};
+  request.folder = std::filesystem::path(testing::TempDir()) / "kerf_campaign_form";
+  NoView view;
+  const std::atomic<bool> interrupted{true};
+  const auto stopped = run_campaign(request, {}, view, interrupted);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  const auto file = nlohmann::json::parse(*read_file(request.folder / "campaign.json"))["tasks"][0];
+  for (const auto& [key, value] : json.items()) EXPECT_TRUE(file.contains(key)) << key;
+  EXPECT_EQ(file.size(), json.size());
+  EXPECT_EQ(file["run"], "a-cpu") << "so that the folder can be moved";
+  std::filesystem::remove_all(request.folder);
 }
 
 }  // namespace

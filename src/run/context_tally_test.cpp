@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "run/run_json.hpp"
+
 namespace kerf {
 namespace {
 
@@ -41,18 +45,22 @@ TEST(ContextTally, ItemsHaveTheirUsesAndTheirValueAsItMoved) {
   ASSERT_EQ(good->moves.size(), 2u);
   EXPECT_EQ(good->moves[1].first, 4);
   EXPECT_GT(good->moves[1].second, 0.3);
+  EXPECT_EQ(nlohmann::json::parse(known_json(run)).size(), 3u);
+  EXPECT_EQ(nlohmann::json::parse(known_json(run, 2)).size(), 2u);
   const auto bad = std::find_if(items.begin(), items.end(), [](const auto& one) { return one.id == "experience:bb"; });
   EXPECT_LT(bad->moves[0].second, 0);
 }
 
 TEST(ContextTally, AnswersWithAndWithoutAKindStandSideBySide) {
-  const auto arms = knowledge_arms(
-      run_with({answer(1, 0, {}), answer(2, 2, {"experience:aa"}), answer(3, 0, {"experience:aa"}), answer(4, 0, {})}));
+  const RunView run =
+      run_with({answer(1, 0, {}), answer(2, 2, {"experience:aa"}), answer(3, 0, {"experience:aa"}), answer(4, 0, {})});
+  const auto arms = knowledge_arms(run);
   ASSERT_EQ(arms.size(), 2u);
   EXPECT_TRUE(arms[0].with);
   EXPECT_EQ(arms[0].answers, 2u);
   EXPECT_EQ(arms[0].passed, 1u);
   EXPECT_GT(arms[0].mean_gain, 0.3);
+  EXPECT_GT(nlohmann::json::parse(arms_json(run))[0]["mean_gain"], 1.3) << "a ratio of speeds";
   EXPECT_FALSE(arms[1].with);
   EXPECT_EQ(arms[1].passed, 0u);
   EXPECT_TRUE(knowledge_arms(run_with({answer(1, 2, {})})).empty());

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
 #include "run/row_task_fixture.hpp"
+#include "run/run_json.hpp"
 #include "run/skill_tally.hpp"
 #include "skill/fake_skill_store.hpp"
 #include "skill/skill_file.hpp"
@@ -209,6 +211,10 @@ TEST(RunSkills, WhatCameOfEachIsCounted) {
   EXPECT_EQ(tallies[1].used, 0u);
   ASSERT_NE(last_trial(tallies[0].skill), nullptr);
   EXPECT_EQ(last_trial(tallies[1].skill), nullptr);
+  const auto json = nlohmann::json::parse(skills_json(run));
+  EXPECT_NEAR(json[0]["gain"].get<double>(), 1, 1e-9) << "a ratio of speeds";
+  EXPECT_NEAR(json[0]["trial"]["effect"].get<double>(), std::exp(last_trial(tallies[0].skill)->effect), 1e-9);
+  EXPECT_TRUE(json[1]["trial"].is_null());
   run.facts.clear();
   EXPECT_TRUE(tally_skills(run).empty());
 }

@@ -66,25 +66,7 @@ CampaignJson campaign_json(const CampaignResult& result) {
                     {"seed", result.seed},
                     {"interrupted", result.interrupted},
                     {"tasks", CampaignJson::array()}};
-  for (const CampaignEntry& entry : result.entries) {
-    CampaignJson one{{"task", entry.task},
-                     {"run", entry.folder.string()},
-                     {"rounds_done", entry.rounds_done},
-                     {"error", entry.error},
-                     {"standing", standing_name(entry.standing)},
-                     {"kernel", entry.kernel},
-                     {"plain", entry.plain},
-                     {"stopped", entry.stopped},
-                     {"evaluations", entry.evaluations},
-                     {"remembered", entry.remembered},
-                     {"best_is_remembered", entry.best_is_remembered},
-                     {"seconds", entry.seconds},
-                     {"best", nullptr}};
-    if (entry.best)
-      one["best"] = {
-          {"vs", entry.best->vs}, {"ratio", entry.best->ratio}, {"low", entry.best->low}, {"high", entry.best->high}};
-    json["tasks"].push_back(std::move(one));
-  }
+  for (const CampaignEntry& entry : result.entries) json["tasks"].push_back(CampaignJson::parse(to_json(entry)));
   return json;
 }
 

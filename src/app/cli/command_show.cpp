@@ -1,13 +1,10 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
-#include "run/context_tally.hpp"
-#include "run/skill_tally.hpp"
-#include "run/standing.hpp"
+#include "run/run_json.hpp"
 #include "store/find_run.hpp"
 
 namespace kerf::cli {
@@ -24,33 +21,9 @@ Json brief(const Step& step) {
                {"outcome", outcome_name(step.evaluation.outcome)},
                {"cell", step.cell}};
   if (is_fallback(step)) json["plain"] = true;
-  if (const Measurement* measurement = measurement_of(step); measurement != nullptr && !is_fallback(step)) {
-    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
-    json["speedup"] = {{"vs", measurement->speedup.vs},
-                       {"ratio", number(measurement->speedup.ratio)},
-                       {"low", number(measurement->speedup.low)},
-                       {"high", number(measurement->speedup.high)},
-                       {"standing", standing_name(standing_of(measurement->speedup))}};
-  }
+  if (const Measurement* measurement = measurement_of(step); measurement != nullptr && !is_fallback(step))
+    json["speedup"] = Json::parse(speedup_json(measurement->speedup));
   return json;
-}
-
-Json known_json(const RunView& run) {
-  Json known{{"arms", Json::array()}, {"items", Json::array()}};
-  for (const KnowledgeArm& arm : knowledge_arms(run))
-    known["arms"].push_back({{"kind", arm.kind},
-                             {"with", arm.with},
-                             {"answers", arm.answers},
-                             {"passed", arm.passed},
-                             {"mean_gain", std::exp(arm.mean_gain)}});
-  for (const ContextTally& item : tally_context(run))
-    known["items"].push_back({{"id", item.id},
-                              {"kind", item.kind},
-                              {"about", item.about},
-                              {"uses", item.uses},
-                              {"passed", item.passed},
-                              {"moves", item.moves}});
-  return known;
 }
 
 std::string show_json(const RunView& run) {
@@ -66,35 +39,15 @@ std::string show_json(const RunView& run) {
     json["best"] = brief(run.step(run.best));
     json["best"]["evaluation"] = Json::parse(to_json(run.step(run.best).evaluation));
   }
-  json["funnel"] = Json::array();
-  for (const auto& stage : funnel_of(run))
-    json["funnel"].push_back({{"stage", stage.name}, {"count", stage.count}, {"lost", stage.lost}});
+  json["funnel"] = Json::parse(funnel_json(run));
   json["outcomes"] = Json::object();
   for (const Step& step : run.steps) {
     auto& count = json["outcomes"][outcome_name(step.evaluation.outcome)];
     count = (count.is_null() ? 0 : count.get<int>()) + 1;
   }
-  json["models"] = Json::array();
-  for (const ModelTally& one : tally_models(run))
-    json["models"].push_back({{"model", one.model},
-                              {"answers", one.answers},
-                              {"kernels", one.kernels},
-                              {"passed", one.passed},
-                              {"new_best", one.best},
-                              {"tokens", one.tokens},
-                              {"cost_usd", one.cost_usd},
-                              {"seconds", one.seconds}});
-  json["skills"] = Json::array();
-  for (const SkillTally& one : tally_skills(run))
-    json["skills"].push_back({{"id", one.skill.id},
-                              {"name", one.skill.name},
-                              {"state", skill::state_name(one.skill.state)},
-                              {"used", one.used},
-                              {"passed", one.passed},
-                              {"new_best", one.best},
-                              {"compared", one.compared},
-                              {"gain", one.gain}});
-  json["known"] = known_json(run);
+  json["models"] = Json::parse(models_json(run));
+  json["skills"] = Json::parse(skills_json(run));
+  json["known"] = {{"arms", Json::parse(arms_json(run))}, {"items", Json::parse(known_json(run))}};
   json["archive"] = Json::array();
   for (const auto& [cell, elites] : run.archive.cells()) {
     Json members = Json::array();

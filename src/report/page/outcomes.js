@@ -13,7 +13,7 @@ function outcomesSection() {
     const fill = h('div', { class: 'fill' });
     fill.style.width = stage.count / total * 80 + '%';
     fill.style.opacity = String(0.45 + 0.55 * stage.count / total);
-    return h('div', { class: 'stage' }, h('div', { class: 'name' }, stage.name), h('div', { class: 'track' }, fill, h('span', { class: 'n' }, stage.count)),
+    return h('div', { class: 'stage' }, h('div', { class: 'name' }, stage.stage), h('div', { class: 'track' }, fill, h('span', { class: 'n' }, stage.count)),
       stage.lost && h('div', { class: 'lost' }, stage.lost));
   };
   section('outcomes', 'Outcomes', 'How far the proposed kernels came, and what ended those that did not come further.',
