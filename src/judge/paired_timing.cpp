@@ -46,7 +46,7 @@ Result<PairedOutcome> Judge::compare(const PairedKernel& ours, const PairedKerne
 
 Result<std::variant<Speedup, PairedOutcome>> Judge::compare_on(Trial& ours, Trial& theirs, std::size_t shape) {
   using Paired = std::variant<Speedup, PairedOutcome>;
-  const Paired nobody = PairedOutcome{};  // the earlier kernel failed, which is no verdict on the new one
+  Paired nobody = PairedOutcome{};  // the earlier kernel failed, which is no verdict on the new one
   KERF_TRY(ShapeContext* const context, this->context(shape, ours.observer));
   Stop reload_failed[2];
   std::vector<TimedKernel> kernels;

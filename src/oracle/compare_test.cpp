@@ -109,7 +109,7 @@ TEST(Compare, IntegersAreExactAndBoolsAreZeroOrOne) {
 
 TEST(WrongBox, EnclosesExactlyTheWrongElements) {
   ir::HostTensor actual = ir::make_tensor(DType::f32, {4, 5});
-  ir::HostTensor expected = ir::make_tensor(DType::f64, {4, 5}), bound = expected;
+  const ir::HostTensor expected = ir::make_tensor(DType::f64, {4, 5}), bound = ir::make_tensor(DType::f64, {4, 5});
   actual.as<float>()[1 * 5 + 3] = 1;
   actual.as<float>()[2 * 5 + 1] = 1;
   const WrongBox box = wrong_box(DType::f32, actual.bytes, expected, bound, false);

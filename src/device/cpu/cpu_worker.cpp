@@ -108,7 +108,7 @@ class CpuKernel final : public arena::Kernel {
     program_ = &program;
     hide_surroundings(program.surroundings);
     // Code could run inside dlopen, so the first filter comes before it.
-    const Status loading = lock_down({LockdownPolicy::Stage::loading, arena::note_forbidden, {}, {}});
+    Status loading = lock_down({LockdownPolicy::Stage::loading, arena::note_forbidden, {}, {}});
     // Without seccomp in the kernel the other walls remain; `sandbox_abilities` has told the user. Every other failure
     // ends the worker.
     const bool filtered = loading.has_value();

@@ -155,7 +155,7 @@ class CommandMind final : public Proposer {
         {"target", task_.target},
         {"entry", task_.entry},
         {"host_entry", task_.host_entry ? "1" : "0"}};
-    KERF_TRY(const std::string instructions, expand_prompt("agent.md", values));
+    KERF_TRY(std::string instructions, expand_prompt("agent.md", values));
     KERF_TRY(const std::string target, expand_prompt("target.md", values));
     KERF_TRY_VOID(write_file_atomic(folder / "instructions.md", instructions));
     KERF_TRY_VOID(write_file_atomic(folder / "target.md", target));
