@@ -64,9 +64,10 @@ std::string to_toml(const MindConfig& minds) {
   };
   std::string text = fmt::format(
       "\n[minds]\nnames = {}\nmax_tokens = {}\nmax_cost = {}\ncommand = {}\ncommand_seconds = {}\nprompt_rule = {}\n"
-      "knowledge = {}\n",
+      "shared_prompts = {}\nknowledge = {}\n",
       quoted(join(minds.names, ",")), minds.budget.tokens, minds.budget.cost_usd, quoted(minds.command),
-      minds.command_seconds, quoted(std::string(prompt_rule_name(minds.prompt_rule))), minds.knowledge);
+      minds.command_seconds, quoted(std::string(prompt_rule_name(minds.prompt_rule))), minds.shared_prompts,
+      minds.knowledge);
   if (!minds.models.empty()) text += "\n" + llm::to_toml(minds.models);
   return text;
 }
@@ -83,6 +84,7 @@ Result<MindConfig> minds_from_toml(const std::string& text) {
   minds.command = table["command"].value_or(std::string());
   minds.command_seconds = table["command_seconds"].value_or(minds.command_seconds);
   KERF_TRY(minds.prompt_rule, agents::prompt_rule_from_name(table["prompt_rule"].value_or(std::string("mean"))));
+  minds.shared_prompts = table["shared_prompts"].value_or(true);
   minds.knowledge = table["knowledge"].value_or(true);
   // Texts before the models are quoted, so that this is where they begin.
   if (const auto at = text.find(kModelTable); at != std::string::npos) {

@@ -23,6 +23,8 @@ struct MindConfig {
   std::string command;                           ///< of the command mind: a shell command line
   double command_seconds = 600;                  ///< most time for one kernel
   agents::PromptRule prompt_rule = agents::PromptRule::mean;  ///< how prompts of the llm mind evolve
+  bool shared_prompts =
+      true;               ///< prompts begin with what earlier runs for the target found, and are left for later ones
   bool knowledge = true;  ///< agents are shown what the target's language offers (knowledge/)
 
   bool has(std::string_view name) const;

@@ -53,8 +53,12 @@ class Minds {
   std::vector<Proposer*> proposers() const;
   /// What earlier processes of the run spent counts too: `kept` is what they kept of `spent_text`, or "".
   void add_spent(const std::vector<Step>& steps, const std::string& kept);
-  /// The variants of the prompt that came about in the run so far; to be called before the search begins.
-  Status restore(const RunStore& run) { return restore_prompts(run, prompts_); }
+  /// The variants of the prompt that the run begins with, and those that came about in it so far; to be called before
+  /// the search begins.
+  Status restore(const RunStore& run, std::vector<agents::PromptVariant> begun) {
+    for (agents::PromptVariant& one : begun) prompts_.inherit(std::move(one));
+    return restore_prompts(run, prompts_);
+  }
   /// All that models were paid, questions that came to nothing included, as it is kept with the run; "" for nothing.
   std::string spent_text() const;
 

@@ -15,7 +15,9 @@
 #include "judge/shape_context.hpp"
 #include "measure/peaks.hpp"
 #include "propose/agents/knowledge.hpp"
+#include "propose/agents/prompt_evolution.hpp"
 #include "run/experience_context.hpp"
+#include "run/kept_prompts.hpp"
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
 #include "run/run_folder.hpp"
@@ -147,6 +149,7 @@ struct Machinery {
   std::unique_ptr<ExperienceContext> experiences;  ///< null where no agent is asked or nothing is known
   std::vector<std::string> remarks;                ///< for people, of making it
   agents::SkillOffer offer;                        ///< skills that may be used
+  std::vector<agents::PromptVariant> prompts;      ///< variants that the run begins with
   std::unique_ptr<Minds> minds;
 };
 
@@ -271,12 +274,33 @@ Status fill_offer(const OptimizeRequest& request, Machinery& made) {
   return {};
 }
 
+bool shares_prompts(const OptimizeRequest& request) {
+  const MindConfig& minds = request.config.minds;
+  return request.prompts != nullptr && !request.trial && minds.has(kLlmMind) && minds.shared_prompts &&
+         minds.prompt_rule != agents::PromptRule::frozen;
+}
+
+/// Prompts of earlier runs are looked for at the beginning, likewise.
+Status fill_prompts(const OptimizeRequest& request, Machinery& made) {
+  if (!request.begun.empty()) {
+    KERF_TRY(made.prompts, variants_from_json(request.begun));
+  } else if (shares_prompts(request) && !request.resume && request.follow.empty()) {
+    const auto kept = request.prompts->prompts(request.config.target);
+    if (kept)
+      made.prompts = prompts_to_begin_with(*kept, agents::seed_sections());
+    else
+      made.remarks.push_back("kept prompts cannot be read, the search begins with the seed: " + kept.error().message);
+  }
+  return {};
+}
+
 Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetResources& resources) {
   const RunConfig& config = request.config;
   Machinery made;
   KERF_TRY(made.session, TargetSession::open(request.task.task, config.target, config.device, resources));
   KERF_TRY_VOID(make_builtin(request, resources.cache, made));
   KERF_TRY_VOID(fill_offer(request, made));
+  KERF_TRY_VOID(fill_prompts(request, made));
   open_experiences(request, made);
   MindAccess access = request.access;
   access.context = context_of(request, made);
@@ -321,6 +345,19 @@ Status note_skills(RunStore& store, const Machinery& machinery, RunObserver& obs
   return {};
 }
 
+/// Likewise for prompts.
+Status note_prompts(RunStore& store, const Machinery& machinery, RunObserver& observer) {
+  if (machinery.prompts.empty()) return {};
+  const std::string seed = agents::sections_id(agents::seed_sections());
+  const auto others = std::count_if(machinery.prompts.begin(), machinery.prompts.end(),
+                                    [&](const agents::PromptVariant& one) { return one.id != seed; });
+  KERF_TRY_VOID(store.set(kPromptsFact, to_json(machinery.prompts)));
+  if (others > 0)
+    observer.on_event(RunNote{fmt::format("the prompt begins with {} of earlier runs ('kerf prompts list')",
+                                          counted(static_cast<std::int64_t>(others), "variant"))});
+  return {};
+}
+
 /// What was found is worth less than the run itself: a memory that cannot be written to is only noted.
 void leave_skills(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
   if (request.skills == nullptr || request.trial || request.config.skill_rule == SkillRule::off) return;
@@ -339,6 +376,11 @@ void leave_skills(const OptimizeRequest& request, const RunStore& store, Machine
 
 void leave_behind(const OptimizeRequest& request, const RunStore& store, Machinery& machinery, RunObserver& observer) {
   leave_skills(request, store, machinery, observer);
+  if (shares_prompts(request))
+    if (const Status kept =
+            keep_prompts(*request.prompts, store, request.config.target, machinery.session->clock().wall_ms());
+        !kept)
+      observer.on_event(RunNote{"prompts cannot be kept: " + kept.error().message});
   if (request.memory == nullptr || !machinery.signature) return;
   const Status kept =
       remember(*request.memory, store, request.task.task, *machinery.signature, machinery.builtin.synthesiser.get(),
@@ -371,7 +413,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   auto references = first_references(earlier);
   KERF_TRY(const auto spent, store.get("model_spending"));
   machinery.minds->add_spent(earlier, spent.value_or(""));
-  KERF_TRY_VOID(machinery.minds->restore(store));
+  KERF_TRY_VOID(machinery.minds->restore(store, machinery.prompts));
   SearchOptions search = request.config.search;
   if (search.at_once == 1 && !session.facts().runs_on_host) search.at_once = 4;
   const RunMark mark{request.resume ? "resumed" : "started",
@@ -384,6 +426,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   observer.on_event(mark);
   KERF_TRY_VOID(note_remembered(store, machinery, observer));
   KERF_TRY_VOID(note_skills(store, machinery, observer));
+  KERF_TRY_VOID(note_prompts(store, machinery, observer));
   JudgeEvaluator evaluator(request.task.task, session.tools(), judge_options(request.config, resources.cache),
                            std::move(references));
   BestKeeper keeper(observer, best, store, *machinery.minds, machinery.experiences.get());
@@ -441,6 +484,7 @@ Result<OptimizeRequest> stored_request(const fs::path& folder) {
   if (const auto remembered = facts.find("remembered"); remembered != facts.end())
     request.remembered = remembered->second;
   if (const auto skills = facts.find("skills"); skills != facts.end()) request.offered = skills->second;
+  if (const auto prompts = facts.find(kPromptsFact); prompts != facts.end()) request.begun = prompts->second;
   const auto kernels = facts.find("own_kernels");
   KERF_TRY(request.kernels, kernels_from_json(kernels == facts.end() ? "" : kernels->second, request.config.target));
   return request;

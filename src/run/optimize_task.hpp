@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "memory/memory_store.hpp"
+#include "memory/prompt_store.hpp"
 #include "model/candidate.hpp"
 #include "model/event.hpp"
 #include "run/minds.hpp"
@@ -34,6 +35,8 @@ struct OptimizeRequest {
   std::string remembered;          ///< what the recorded or resumed run took from the memory, JSON; "": nothing
   bool remember_more = false;      ///< a run that is resumed looks into the memory once more
   SkillStore* skills = nullptr;    ///< borrowed: looked into at the beginning, added to at the end; null: neither
+  PromptStore* prompts = nullptr;  ///< borrowed: variants of the prompt, likewise
+  std::string begun{};             ///< variants that the recorded or resumed run began with, JSON; "": the seed alone
   std::string offered{};           ///< skills that the recorded or resumed run could use, JSON; "": none
   std::optional<agents::SkillOffer> trial{};  ///< an arm of a trial: these, and nothing is learned
 };

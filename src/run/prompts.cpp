@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "propose/agents/gains.hpp"
 #include "propose/agents/prompt_evolution.hpp"
+#include "run/kept_prompts.hpp"
 #include "run/mind_config.hpp"
 
 namespace kerf {
@@ -26,7 +27,7 @@ Status restore_prompts(const RunStore& run, agents::PromptPopulation& prompts) {
   return {};
 }
 
-Result<agents::PromptPopulation> prompts_of(const RunStore& run) {
+Result<agents::PromptPopulation> prompts_of(const RunStore& run, FiguresOf figures) {
   KERF_TRY(const auto config, run.get("config"));
   KERF_TRY(const MindConfig minds, minds_from_toml(config.value_or("")));
   if (!minds.has(kLlmMind))
@@ -35,6 +36,14 @@ Result<agents::PromptPopulation> prompts_of(const RunStore& run) {
   agents::PopulationOptions options;
   options.rule = minds.prompt_rule;
   agents::PromptPopulation prompts(agents::seed_sections(), options);
+  KERF_TRY(const auto begun, run.get(kPromptsFact));
+  if (begun) {
+    KERF_TRY(auto variants, variants_from_json(*begun));
+    for (agents::PromptVariant& one : variants) {
+      if (figures == FiguresOf::this_run) one.mean = one.square = one.best = one.uses = one.asked = 0;
+      prompts.inherit(std::move(one));
+    }
+  }
   KERF_TRY_VOID(restore_prompts(run, prompts));
   KERF_TRY(const std::vector<Step> steps, run.steps());
   agents::Gains gains;

@@ -14,8 +14,11 @@ namespace kerf {
 /// Adds the variants that came about in the run, in their order. Their credit comes with the steps.
 Status restore_prompts(const RunStore& run, agents::PromptPopulation& prompts);
 
+/// Whose answers figures are of: what the run knows of its prompts, or what it adds to that.
+enum class FiguresOf { all_runs, this_run };
+
 /// All variants of a run with their credit by the rule that it used. An error for runs that asked no language model.
-Result<agents::PromptPopulation> prompts_of(const RunStore& run);
+Result<agents::PromptPopulation> prompts_of(const RunStore& run, FiguresOf figures = FiguresOf::all_runs);
 
 /// The variant that `text` means: its id, the beginning of it, or "seed". Errors name what there is.
 Result<const agents::PromptVariant*> find_prompt(const agents::PromptPopulation& prompts, const std::string& text);

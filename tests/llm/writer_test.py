@@ -100,6 +100,42 @@ class Runs(unittest.TestCase):
             server.shutdown()
             server.server_close()
 
+    def test_prompts_of_one_task_are_where_the_next_one_begins(self):
+        quick = ["--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1", "--json"]
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            memory = folder / "memory.db"
+            (folder / "first.toml").write_text(TASK)
+            (folder / "second.toml").write_text(TASK.replace("y = softmax(x, axis=-1)", "y = x - mean(x, axis=-1, keepdims=true)"))
+            ask = lambda *args: self.run_kerf(*args, folder=folder, memory=memory)
+            def run(task, evals, out, *more):
+                ladder = [ask("naive", task, "--target", "cpu"), ask("synth", task, "--target", "cpu", "--start", 0)]
+                server = writer.serve(writer.Writer(ladder, seed=2))
+                url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+                ask("optimize", task, "--mind", "llm", "--model", "writer", "--base-url", url, "--evals", evals, "--seed", 1, "--out",
+                    out, *quick, *more)
+                server.shutdown()
+                server.server_close()
+            run("first.toml", 15, "one")
+            kept = [json.loads(line) for line in ask("prompts", "export").splitlines()[1:]]
+            seed = next(one for one in kept if not one["parent"])
+            self.assertGreaterEqual(seed["uses"], 12)
+            self.assertIn(seed["id"], ask("prompts", "list"))
+            # A variant with the good sentence, as another machine would send it: the second task asks with it at once.
+            good = {**seed, "parent": seed["id"], "text": seed["text"].replace("# strategies\n", f"# strategies\n{writer.GOOD}\n")}
+            (folder / "theirs.jsonl").write_text('{"kind":"kerf prompts","schema":1}\n' + json.dumps(good) + "\n")
+            self.assertIn("1 prompt imported", ask("prompts", "import", "theirs.jsonl"))
+            run("second.toml", 6, "two")
+            run("second.toml", 6, "own", "--prompts", "own")
+            first = lambda out: [json.loads(line)["messages"] for line in ask("traces", "export", out).splitlines()][:4]
+            self.assertTrue(any(writer.GOOD in str(messages) for messages in first("two")), "the kept prompt was not asked with")
+            self.assertFalse(any(writer.GOOD in str(messages) for messages in first("own")), "--prompts own takes none")
+            after = {one["id"]: one for one in map(json.loads, ask("prompts", "export", "-").splitlines()[1:])}
+            used = next(one for one in after.values() if writer.GOOD in one["text"] and one["parent"] == seed["id"])
+            self.assertGreater(used["uses"], 0)
+            self.assertEqual(used["runs"], 1)
+            self.assertIn("forgotten", ask("prompts", "reset", "--target", "cpu"))
+            self.assertEqual(len(ask("prompts", "export").splitlines()), 1)
 
     def test_experiences_are_shown_credited_and_ranked(self):
         """The writer is helped by kernels of one task and by no others: their values rise above those of the others."""

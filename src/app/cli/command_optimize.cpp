@@ -185,6 +185,8 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   request.memory = memory.get();
   KERF_TRY(const auto skills, open_skills(request.config.memory, environment));
   request.skills = skills.get();
+  KERF_TRY(const auto prompts, open_prompts(request.config.memory, environment));
+  request.prompts = prompts.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

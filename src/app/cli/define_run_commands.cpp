@@ -33,6 +33,10 @@ void define_minds(CLI::App* command, MindOptions& options) {
       ->check(CLI::Range(1e-6, 1e9).description(""));
   add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
             "How the models' prompts evolve: mean (default), published (for comparison), frozen (not at all)");
+  add_value(command, "--prompts", options.prompts, "shared|own",
+            "Whether prompts begin with what earlier runs for the target found, and are left for later ones (default: "
+            "shared)")
+      ->check(CLI::IsMember({"shared", "own"}).description(""));
   add_value(command, "--knowledge", options.knowledge, "on|off",
             "Whether models and programs are shown what the target's language offers (default: on)")
       ->check(CLI::IsMember({"on", "off"}).description(""));
@@ -165,15 +169,25 @@ void define_prove(CLI::App& app, ProveOptions& options) {
 }
 
 void define_prompts(CLI::App& app, PromptsOptions& options) {
-  auto* command = app.add_subcommand("prompts", "The prompts of a run, how they evolved and what came of each");
+  auto* command = app.add_subcommand("prompts", "Prompts of a run or of all runs: how they evolved, what came of each");
   command->footer(
-      "Examples:\n  kerf prompts list rmsnorm-cpu\n  kerf prompts show rmsnorm-cpu p1a2b3c4\n"
+      "RUN may be 'kept': what was kept of all runs of a target, which new runs begin with.\n\n"
+      "Examples:\n  kerf prompts list                              what is kept\n"
+      "  kerf prompts list rmsnorm-cpu                  those of a run\n  kerf prompts show rmsnorm-cpu p1a2b3c4\n"
       "  kerf prompts diff rmsnorm-cpu p1a2b3c4         with the one it was edited from\n"
-      "  kerf prompts diff rmsnorm-cpu seed p1a2b3c4");
-  add_file(command, "ACTION", options.action, "list, show or diff");
-  add_file(command, "RUN", options.run, kRunHelp);
+      "  kerf prompts diff kept seed p1a2b3c4\n"
+      "  kerf prompts export ours.jsonl                 to take elsewhere (- or nothing: stdout)\n"
+      "  kerf prompts import theirs.jsonl               without their figures\n"
+      "  kerf prompts reset --target cpu                forget them; new runs begin with the seed");
+  add_file(command, "ACTION", options.action, "list, show, diff, export, import or reset");
+  command->add_option("RUN", options.run, "A run (its folder, or the beginning of its name), 'kept', or a file")
+      ->type_name("");
   command->add_option("PROMPT", options.first, "A prompt's id, the beginning of it, or 'seed'")->type_name("");
   command->add_option("OTHER", options.second, "With diff: the one to compare with")->type_name("");
+  add_value(
+      command, "--target", options.target, "NAME",
+      fmt::format("Of kept ones: {} (default: {}; with export and reset: all)", target_choices(), default_target()));
+  add_value(command, "--memory", options.memory, "FILE", "The memory they are kept in (default: the user's own)");
 }
 
 void define_traces(CLI::App& app, TracesOptions& options) {

@@ -34,4 +34,12 @@ Result<std::unique_ptr<SkillStore>> open_skills(const std::string& option, const
   return nullptr;  // opening the memory has warned already
 }
 
+Result<std::unique_ptr<PromptStore>> open_prompts(const std::string& option, const Environment& environment) {
+  const auto file = memory_file(option, environment);
+  if (file.empty()) return nullptr;
+  auto store = open_prompt_store(file);
+  if (store || !option.empty()) return store;
+  return nullptr;  // likewise
+}
+
 }  // namespace kerf::cli

@@ -7,6 +7,7 @@
 #include "app/cli/environment.hpp"
 #include "base/result.hpp"
 #include "memory/memory_store.hpp"
+#include "memory/prompt_store.hpp"
 #include "skill/library.hpp"
 
 namespace kerf::cli {
@@ -29,5 +30,8 @@ Result<std::unique_ptr<MemoryStore>> open_memory(const std::string& option, cons
 
 /// The skills in the same file, likewise.
 Result<std::unique_ptr<SkillStore>> open_skills(const std::string& option, const Environment& environment);
+
+/// The kept prompts in the same file, likewise.
+Result<std::unique_ptr<PromptStore>> open_prompts(const std::string& option, const Environment& environment);
 
 }  // namespace kerf::cli

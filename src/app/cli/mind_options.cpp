@@ -99,6 +99,7 @@ Status overlay_minds(const MindOptions& options, MindConfig& minds) {
     KERF_TRY(minds.command, with_found_program(options.agent_command));
   }
   if (!options.knowledge.empty()) minds.knowledge = options.knowledge == "on";
+  if (!options.prompts.empty()) minds.shared_prompts = options.prompts == "shared";
   if (!options.prompt_rule.empty()) {
     KERF_TRY(minds.prompt_rule, agents::prompt_rule_from_name(options.prompt_rule));
   }

@@ -23,6 +23,7 @@ struct MindOptions {
   std::optional<std::int64_t> max_tokens, context_tokens;
   std::string agent_command;
   std::string prompt_rule;  ///< "": mean, or that of the run
+  std::string prompts;      ///< "shared", "own"; "": shared, or as in the run
   std::string knowledge;    ///< "on", "off"; "": on, or as in the run
   std::optional<double> agent_seconds;
   std::string record_chats, replay_chats;  ///< files

@@ -77,8 +77,10 @@ struct TracesOptions {
   std::string out;  ///< "": stdout
 };
 struct PromptsOptions {
-  std::string action, run;    ///< "list", "show" or "diff"
-  std::string first, second;  ///< ids; "" for none
+  std::string action;          ///< "list", "show", "diff", "export", "import" or "reset"
+  std::string run;             ///< "kept" or "": those of all runs; with export and import a file
+  std::string first, second;   ///< ids; "" for none
+  std::string target, memory;  ///< of kept ones; "": the default
 };
 Status prompts(const PromptsOptions& options, const Environment& environment, Console& console);
 

@@ -226,6 +226,16 @@ void PromptPopulation::restore(const std::string& parent, PromptSections section
   if (find(child.id) == nullptr) variants_.push_back(std::move(child));
 }
 
+void PromptPopulation::inherit(PromptVariant variant) {
+  observed_ += variant.uses;
+  if (PromptVariant* known = find_mutable(variant.id); known != nullptr) {
+    variant.parent = known->parent;
+    *known = std::move(variant);
+  } else {
+    variants_.push_back(std::move(variant));
+  }
+}
+
 std::optional<std::string> PromptPopulation::add(const std::string& parent, PromptSections sections) {
   PromptVariant child;
   child.id = sections_id(sections);

@@ -85,6 +85,8 @@ class PromptPopulation {
   /// Adds a variant of an earlier part of the run, however many there are: the worst are dropped when the next one is
   /// chosen, after their credit has come back.
   void restore(const std::string& parent, PromptSections sections);
+  /// Takes over a variant of earlier runs with its figures; of the seed the figures only. Before any question.
+  void inherit(PromptVariant variant);
 
  private:
   std::vector<std::size_t> alive() const;
