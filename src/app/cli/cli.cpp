@@ -26,6 +26,8 @@ constexpr const char* kExamples = R"(First steps:
   kerf check tasks/softmax.toml                    what a task asks for and what it costs at least
   kerf naive tasks/softmax.toml --target cpu       a plain kernel to start from
   kerf optimize tasks/rmsnorm.toml                 find a fast kernel
+  kerf check model.py                              a PyTorch module as a task: what it has, what stays with PyTorch
+  kerf optimize model.py                           find fast kernels of it
   kerf eval tasks/softmax.toml mine.cpp            judge a kernel
   kerf eval tasks/softmax.toml a.cu b.cu --json    judge several, one JSON object a line
   kerf eval tasks/matmul.toml k.cl --set TILE=32   choose a tunable's value
@@ -176,6 +178,7 @@ int run(const std::vector<std::string>& args, const Environment& environment, Co
     return kMisuse;
   }
   Environment effective = environment;
+  if (!options.python.empty()) effective.whole["KERF_PYTHON"] = options.python;
   if (!options.nvrtc.empty()) effective.variables["KERF_NVRTC"].insert(0, options.nvrtc + ":");
   const Result<int> code = app.got_subcommand("prove")
                                ? prove(options.proved, effective, console)

@@ -108,12 +108,12 @@ std::string campaign_end(const CampaignResult& result) {
   return text;
 }
 
-Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
+Result<CampaignRequest> campaign_request(const CampaignOptions& options, const Environment& environment) {
   CampaignRequest request;
   if (!options.target.empty()) request.config.target = options.target;
   KERF_TRY_VOID(check_target_name(request.config.target));
   for (const std::string& path : options.tasks) {
-    KERF_TRY(TaskText task, read_checked_task(path));
+    KERF_TRY(TaskText task, read_checked_task(path, environment));
     request.tasks.push_back(std::move(task));
   }
   request.config.device = options.device;
@@ -142,7 +142,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options) {
 }  // namespace
 
 Status campaign(const CampaignOptions& options, const Environment& environment, Console& console) {
-  KERF_TRY(CampaignRequest request, campaign_request(options));
+  KERF_TRY(CampaignRequest request, campaign_request(options, environment));
   KERF_TRY_VOID(check_output_folder(request.folder));
   KERF_TRY(const auto memory, open_memory(options.memory, environment, console));
   request.memory = memory.get();

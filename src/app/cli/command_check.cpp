@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/model_task.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "ir/analysis/cost.hpp"
@@ -102,7 +103,27 @@ Json tensors_json(const std::vector<ir::TensorType>& tensors) {
   return list;
 }
 
-Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admission& admission) {
+Json import_json(const pytorch::ImportedModel& model) {
+  Json json{{"python", model.python},   {"torch", model.torch}, {"training", model.training},
+            {"dropped", model.dropped}, {"notes", model.notes}, {"share", model.share}};
+  json["uncovered"] = Json::array();
+  for (const auto& one : model.missing)
+    json["uncovered"].push_back(
+        {{"operator", one.name}, {"module", one.module}, {"line", one.line}, {"count", one.count}});
+  return json;
+}
+
+/// The task, and how it was imported when it was.
+Result<TaskText> read_for_check(const std::string& path, const Environment& environment,
+                                std::optional<pytorch::ImportedModel>& model) {
+  if (!pytorch::is_model_file(path)) return read_checked_task(path, environment);
+  KERF_TRY(ModelTask imported, read_model_task(path, environment, ""));
+  model = std::move(imported.model);
+  return std::move(imported.text);
+}
+
+Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admission& admission,
+             const std::optional<pytorch::ImportedModel>& model) {
   Json json{{"schema", 1},
             {"task", task.name},
             {"task_id", task.id},
@@ -129,6 +150,7 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
       entry["floors"][floor.target] = {{"floor_us", floor.light.floor_us}, {"bound", floor.light.bound}};
     json["shapes"].push_back(std::move(entry));
   }
+  if (model) json["import"] = import_json(*model);
   json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried}};
   return json;
 }
@@ -180,13 +202,21 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
 }  // namespace
 
 Status check(const CheckOptions& options, const Environment& environment, Console& console) {
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  std::optional<pytorch::ImportedModel> model;
+  KERF_TRY(const TaskText text, read_for_check(options.task, environment, model));
+  if (options.print_task) {
+    console.out << text.source << std::flush;
+    return {};
+  }
+  const Task& task = text.task;
+  if (model && !options.json) console.out << import_text(*model, console.out_style) << "\n";
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   KERF_TRY(const auto shapes, gather(task, environment, context));
   KERF_TRY(const Admission admission, admission_of(task, context));
   if (options.json)
-    console.out << to_json(task, shapes, admission).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+    console.out << to_json(task, shapes, admission, model).dump(2, ' ', false, Json::error_handler_t::replace)
+                << std::endl;
   else
     print(task, shapes, admission, console);
   if (!admission.admitted)

@@ -117,7 +117,7 @@ void show(const CompareOptions& options, const PairedOutcome& outcome, Console& 
 }  // namespace
 
 Status compare(const CompareOptions& options, const Environment& environment, Console& console) {
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Task task, load_checked_task(options.task, environment));
   KERF_TRY(const Settings settings, parse_settings(options.set));
   KERF_TRY(const Side first, read_side(options.first, options, settings));
   KERF_TRY(const Side second, read_side(options.second, options, settings));

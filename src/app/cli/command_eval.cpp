@@ -212,7 +212,7 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
   if (!options.target.empty()) {
     KERF_TRY_VOID(check_target_name(options.target));
   }
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Task task, load_checked_task(options.task, environment));
   if (options.at_least > 0 && (!options.strict || options.verify_only))
     return fail(Errc::invalid_input, "--at-least goes with --strict and needs timing; see kerf eval --help");
   KERF_TRY(const Settings settings, parse_settings(options.set));

@@ -103,9 +103,9 @@ Result<Material> from_run(const ExportOptions& options) {
 }
 
 /// A kernel of the user's own.
-Result<Material> from_kernel(const ExportOptions& options) {
+Result<Material> from_kernel(const ExportOptions& options, const Environment& environment) {
   Material material;
-  KERF_TRY(material.task, load_checked_task(options.task));
+  KERF_TRY(material.task, load_checked_task(options.task, environment));
   KERF_TRY(material.candidate, read_kernel_file(options.kernel, ""));
   const Candidate& candidate = material.candidate;
   const std::filesystem::path file(options.kernel);
@@ -226,7 +226,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   if (own_kernel && !options.step.empty())
     return fail(Errc::invalid_input, "--step names a kernel of a run; it does not go with --kernel");
   KERF_TRY_VOID(check_output_folder(options.out));
-  KERF_TRY(const Material material, own_kernel ? from_kernel(options) : from_run(options));
+  KERF_TRY(const Material material, own_kernel ? from_kernel(options, environment) : from_run(options));
   const std::filesystem::path out =
       options.out.empty() ? material.folder / ("export-" + options.format) : std::filesystem::path(options.out);
   KERF_TRY_VOID(check_output_folder(out));

@@ -168,10 +168,11 @@ MemoryJson brief_json(double similarity, const Experience& one, const std::strin
           {"uses", value_count(one, ValueStage::draft) + value_count(one, ValueStage::refine)}};
 }
 
-Status search_memory(const OpenMemory& memory, const MemoryOptions& options, Console& console) {
+Status search_memory(const OpenMemory& memory, const MemoryOptions& options, const Environment& environment,
+                     Console& console) {
   const std::string target = options.target.empty() ? default_target() : options.target;
   KERF_TRY_VOID(check_target_name(target));
-  KERF_TRY(const Task task, load_checked_task(options.what));
+  KERF_TRY(const Task task, load_checked_task(options.what, environment));
   if (!task.graph)
     return fail(Errc::invalid_input,
                 fmt::format("{} has a C++ reference; tasks are compared by their expressions", task.name));
@@ -369,7 +370,7 @@ Status memory_command(const MemoryOptions& options, const Environment& environme
       options.action == "stats" && options.memory.empty() && !own.empty() && !std::filesystem::exists(own, error))
     return show_no_stats(own, options.json, console);
   KERF_TRY(OpenMemory memory, open_for(options, environment, console));
-  if (options.action == "search") return search_memory(memory, options, console);
+  if (options.action == "search") return search_memory(memory, options, environment, console);
   if (options.action == "show") return show_experience(memory, options, console);
   if (options.action == "export") return export_memory(memory, options, console);
   if (options.action == "import") return import_memory(memory, options, console);

@@ -4,10 +4,10 @@
 
 namespace kerf::cli {
 
-Status naive(const NaiveOptions& options, const Environment& /*environment*/, Console& console) {
+Status naive(const NaiveOptions& options, const Environment& environment, Console& console) {
   if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
   KERF_TRY_VOID(check_target_name(options.target));
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Task task, load_checked_task(options.task, environment));
   KERF_TRY(const std::string source, naive_source(task, *find_target(options.target)));
   if (source.empty())
     return fail(Errc::invalid_input, "the reference of " + task.name +

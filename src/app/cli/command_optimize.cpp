@@ -8,6 +8,7 @@
 #include "app/cli/interrupt_guard.hpp"
 #include "app/cli/kernel_file.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/model_task.hpp"
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/search_view.hpp"
@@ -72,14 +73,20 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
   return apply_settings(settings, config.judge, &config.search);
 }
 
-Result<OptimizeRequest> new_request(const OptimizeOptions& options) {
+Result<OptimizeRequest> new_request(const OptimizeOptions& options, const Environment& environment, Console& console) {
   if (options.task.empty())
     return fail(Errc::invalid_input,
                 "give a TASK to optimize, --resume a run or --replay one; see kerf optimize --help");
   OptimizeRequest request;
   if (!options.target.empty()) request.config.target = options.target;
   KERF_TRY_VOID(check_target_name(request.config.target));
-  KERF_TRY(request.task, read_checked_task(options.task));
+  if (pytorch::is_model_file(options.task)) {
+    KERF_TRY(ModelTask model, read_model_task(options.task, environment, request.config.target));
+    if (!options.json) console.err << import_text(model.model, console.err_style) << std::flush;
+    request.task = std::move(model.text);
+  } else {
+    KERF_TRY(request.task, read_checked_task(options.task, environment));
+  }
   for (const auto& path : options.from) {
     KERF_TRY(Candidate kernel, read_kernel_file(path, options.target));
     if (request.kernels.empty()) request.config.target = kernel.target;  // where --target is not given, it decides
@@ -107,7 +114,7 @@ Status check_budget(const OptimizeOptions& options, const fs::path& folder) {
                                                *options.evaluations, folder.string(), done, done));
 }
 
-Result<OptimizeRequest> resumed_request(const OptimizeOptions& options) {
+Result<OptimizeRequest> resumed_request(const OptimizeOptions& options, const Environment& environment) {
   if (!options.out.empty())
     return fail(Errc::invalid_input, "--out starts a new run; --resume goes on in the folder of the old one");
   if (options.seed) return fail(Errc::invalid_input, "--seed belongs to a new run; a resumed one keeps its own");
@@ -117,7 +124,7 @@ Result<OptimizeRequest> resumed_request(const OptimizeOptions& options) {
   KERF_TRY_VOID(check_budget(options, folder));
   KERF_TRY(OptimizeRequest request, stored_request(folder));
   if (!options.task.empty()) {
-    KERF_TRY(const Task asked, load_checked_task(options.task));
+    KERF_TRY(const Task asked, load_checked_task(options.task, environment, request.config.target));
     if (asked.id != request.task.task.id)
       return fail(Errc::invalid_input,
                   fmt::format("{} is a run of another task ('{}', or an earlier text of it); leave TASK out",
@@ -174,8 +181,8 @@ void show_json(const RunConfig& config, const OptimizeResult& result, const std:
 
 Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console) {
   KERF_TRY(OptimizeRequest request, !options.replay.empty()   ? replayed_request(options)
-                                    : !options.resume.empty() ? resumed_request(options)
-                                                              : new_request(options));
+                                    : !options.resume.empty() ? resumed_request(options, environment)
+                                                              : new_request(options, environment, console));
   if (!request.resume) {
     KERF_TRY_VOID(check_output_folder(request.folder));
   }

@@ -83,9 +83,9 @@ Status write_proof(const ProveOptions& options, Console& console) {
 }
 
 /// The bundle is about the task that the checker has in mind.
-Status check_task(const exporting::ReadProof& read, const ProveOptions& options) {
+Status check_task(const exporting::ReadProof& read, const ProveOptions& options, const Environment& environment) {
   if (options.task.empty()) return {};
-  KERF_TRY(const Task wanted, load_checked_task(options.task));
+  KERF_TRY(const Task wanted, load_checked_task(options.task, environment));
   if (wanted.id == read.task.id) return {};
   return fail(Errc::invalid_input,
               fmt::format("the proof is about another task than {} (ids {} and {}): what is asked for, the shapes, the "
@@ -201,7 +201,7 @@ void show_verdict(const exporting::Comparison& comparison, const Evaluation& fre
 
 Result<int> check_proof(const ProveOptions& options, const Environment& environment, Console& console) {
   KERF_TRY(const auto read, exporting::read_proof(options.check));
-  KERF_TRY_VOID(check_task(read, options));
+  KERF_TRY_VOID(check_task(read, options, environment));
   const exporting::Proof& proof = read.proof;
   if (!options.json)
     console.err << fmt::format("proof {} of {} (id {}, precision {}) on {}: every file is as it was\n",

@@ -9,7 +9,7 @@ namespace kerf::cli {
 Status synth(const SynthOptions& options, const Environment& environment, Console& console) {
   if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
   KERF_TRY_VOID(check_target_name(options.target));
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Task task, load_checked_task(options.task, environment));
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   // Which variants fit also depends on the device; without one they are written for all that the language offers.

@@ -189,7 +189,7 @@ void show(const TuneReport& report, Console& console) {
 }  // namespace
 
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console) {
-  KERF_TRY(const Task task, load_checked_task(options.task));
+  KERF_TRY(const Task task, load_checked_task(options.task, environment));
   KERF_TRY(const Candidate candidate, read_kernel_file(options.kernel, options.target));
   KERF_TRY_VOID(check_output_file(options.out));
   KERF_TRY(const Settings settings, parse_settings(options.set));

@@ -71,6 +71,7 @@ Status new_task(const NewOptions& options, const Environment& environment, Conso
 
 struct CheckOptions {
   std::string task;
+  bool print_task = false;  ///< only the text of the task file
   bool json = false;
   std::optional<std::uint64_t> seed;  ///< none: 1
 };
@@ -124,10 +125,12 @@ struct TuneCommand {
 };
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console);
 
-/// The task, with its target names held to the list of targets.
-Result<Task> load_checked_task(const std::string& path);
+/// The task of a task file, a sample ("sample:NAME") or a PyTorch model file (".py", imported for `target`; "": any),
+/// with its target names held to the list of targets.
+Result<Task> load_checked_task(const std::string& path, const Environment& environment, const std::string& target = "");
 /// The same with its texts.
-Result<TaskText> read_checked_task(const std::string& path);
+Result<TaskText> read_checked_task(const std::string& path, const Environment& environment,
+                                   const std::string& target = "");
 
 /// A seed that was not drawn before: 64 random bits.
 std::uint64_t fresh_seed();

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "app/cli/commands.hpp"
+#include "app/cli/model_task.hpp"
 #include "app/cli/samples.hpp"
 #include "base/text.hpp"
 #include "task/task.hpp"
@@ -23,12 +24,16 @@ std::string task_hint(const std::string& path) {
 
 }  // namespace
 
-Result<Task> load_checked_task(const std::string& path) {
-  KERF_TRY(TaskText text, read_checked_task(path));
+Result<Task> load_checked_task(const std::string& path, const Environment& environment, const std::string& wanted) {
+  KERF_TRY(TaskText text, read_checked_task(path, environment, wanted));
   return std::move(text.task);
 }
 
-Result<TaskText> read_checked_task(const std::string& path) {
+Result<TaskText> read_checked_task(const std::string& path, const Environment& environment, const std::string& wanted) {
+  if (pytorch::is_model_file(path)) {
+    KERF_TRY(ModelTask model, read_model_task(path, environment, wanted));
+    return std::move(model.text);
+  }
   std::error_code error;
   const bool sample = path.starts_with(kSamplePrefix);
   if (!sample && !std::filesystem::exists(path, error))

@@ -17,6 +17,7 @@ namespace kerf::cli {
 /// What was given on the command line, by command.
 struct Options {
   std::string nvrtc;
+  std::string python;  ///< for model files; "": looked for
   EvalOptions eval;
   OptimizeOptions optimize;
   CheckOptions check;

@@ -21,7 +21,7 @@ refused a kernel. 2 misuse or bad input.)";
 void define_eval(CLI::App& app, EvalOptions& options) {
   auto* command = app.add_subcommand("eval", "Judge kernels: build, verify, measure");
   command->footer(kEvalNotes);
-  add_file(command, "TASK", options.task, "The task's .toml file");
+  add_file(command, "TASK", options.task, "The task's .toml file, or a PyTorch model file (.py)");
   add_file(command, "KERNEL", options.kernels, "Kernel files (" + kernel_extensions() + "), judged in this order");
   add_value(command, "--target", options.target, "NAME",
             target_choices() + "; otherwise what the kernel says, or its extension");
@@ -56,7 +56,7 @@ Examples:
 void define_tune(CLI::App& app, TuneCommand& options) {
   auto* command = app.add_subcommand("tune", "Find the best values of a kernel's tunables");
   command->footer(kTuneNotes);
-  add_file(command, "TASK", options.task, "The task's .toml file");
+  add_file(command, "TASK", options.task, "The task's .toml file, or a PyTorch model file (.py)");
   add_file(command, "KERNEL", options.kernel, "Kernel file with 'tune:' lines in its header");
   add_value(command, "--target", options.target, "NAME",
             target_choices() + "; otherwise what the kernel says, or its extension");
@@ -94,7 +94,7 @@ Examples:
 void define_compare(CLI::App& app, CompareOptions& options) {
   auto* command = app.add_subcommand("compare", "Time two kernels of a task in turn");
   command->footer(kCompareNotes);
-  add_file(command, "TASK", options.task, "The task's .toml file");
+  add_file(command, "TASK", options.task, "The task's .toml file, or a PyTorch model file (.py)");
   add_file(command, "A", options.first, "Kernel file");
   add_file(command, "B", options.second, "Kernel file, for the same target");
   add_value(command, "--target", options.target, "NAME",
@@ -114,9 +114,12 @@ void define_compare(CLI::App& app, CompareOptions& options) {
 
 void define_others(CLI::App& app, Options& options) {
   add_value(&app, "--nvrtc", options.nvrtc, "FOLDER", "Where libnvrtc and its headers are, for CUDA (as KERF_NVRTC)");
+  add_value(&app, "--python", options.python, "PATH",
+            "The Python with PyTorch that model files run in (as KERF_PYTHON)");
   auto* check = app.add_subcommand("check", "Read a task: shapes, costs, floors, and whether it is worth judging with");
-  check->footer("Example:\n  kerf check tasks/softmax.toml");
-  add_file(check, "TASK", options.check.task, "The task's .toml file");
+  check->footer("Examples:\n  kerf check tasks/softmax.toml\n  kerf check model.py --print-task > model.toml");
+  add_file(check, "TASK", options.check.task, "The task's .toml file, or a PyTorch model file (.py)");
+  check->add_flag("--print-task", options.check.print_task, "Print the text of the task file instead");
   check->add_flag("--json", options.check.json, "JSON on stdout");
   add_seed(check, options.check.seed, "Seed of the test data (default 1)");
   auto* tasks = app.add_subcommand("tasks", "List task files and the samples inside the program");

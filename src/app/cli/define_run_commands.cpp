@@ -17,6 +17,7 @@ Examples:
   kerf optimize tasks/matmul.toml --target cuda --time 300     for five minutes
   kerf optimize tasks/gelu.toml --evals 40 --seed 7 --json     the best evaluation as JSON
   kerf optimize tasks/gelu.toml --from mine.cpp                start from a kernel of your own
+  kerf optimize model.py --time 60                             a PyTorch module (docs/pytorch.md)
   kerf optimize --resume rmsnorm-cpu --evals 300               more of the same
   kerf optimize tasks/gelu.toml --mind builtin,llm --model NAME --base-url http://127.0.0.1:8080/v1 --max-tokens 200000)";
 
@@ -51,7 +52,7 @@ void define_minds(CLI::App* command, MindOptions& options) {
 void define_optimize(CLI::App& app, OptimizeOptions& options) {
   auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
   command->footer(kOptimizeNotes);
-  command->add_option("TASK", options.task, "The task's .toml file")->type_name("");
+  command->add_option("TASK", options.task, "The task's .toml file, or a PyTorch model file (.py)")->type_name("");
   add_value(command, "--target", options.target, "NAME",
             fmt::format("{} (default: that of --from, or {})", target_choices(), default_target()));
   add_value(command, "--device", options.device, "NAME",

@@ -32,9 +32,10 @@ Result<std::vector<TaskText>> expression_samples() {
   return list;
 }
 
-Status fill_tasks(const skill::Skill& skill, const SkillsOptions& options, SkillTrial& trial) {
+Status fill_tasks(const skill::Skill& skill, const SkillsOptions& options, const Environment& environment,
+                  SkillTrial& trial) {
   for (const std::string& path : options.tasks) {
-    KERF_TRY(TaskText task, read_checked_task(path));
+    KERF_TRY(TaskText task, read_checked_task(path, environment));
     if (!applies(skill, trial.config.target, family_of(task.task)))
       return fail(Errc::invalid_input, fmt::format("{} is not of the scope of '{}' (its operators are of the family "
                                                    "'{}'); give it as --unrelated, or name others",
@@ -42,7 +43,7 @@ Status fill_tasks(const skill::Skill& skill, const SkillsOptions& options, Skill
     trial.tasks.push_back(std::move(task));
   }
   if (!options.unrelated.empty()) {
-    KERF_TRY(trial.unrelated, read_checked_task(options.unrelated));
+    KERF_TRY(trial.unrelated, read_checked_task(options.unrelated, environment));
   }
   if (!options.tasks.empty() && !options.unrelated.empty()) return {};
   KERF_TRY(const auto samples, expression_samples());
@@ -73,7 +74,7 @@ Result<SkillTrial> trial_of(const skill::Skill& skill, const SkillsOptions& opti
     return fail(Errc::invalid_input,
                 fmt::format("'{}' has no hint that the builtin mind could act on; try it with --mind llm --model NAME",
                             skill.name));
-  KERF_TRY_VOID(fill_tasks(skill, options, trial));
+  KERF_TRY_VOID(fill_tasks(skill, options, environment, trial));
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
   trial.folder = (error ? fs::path("/tmp") : base) / fmt::format("kerf-trial-{}-{}", skill.id, ::getpid());

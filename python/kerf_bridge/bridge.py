@@ -1,0 +1,207 @@
+"""One import: a model file in, a task or a problem out."""
+
+import inspect
+import os
+import re
+
+import torch
+
+from . import simplify
+from .emit import emit
+from .errors import BridgeError, from_exception
+from .graph import dtype_word
+from .loading import load
+from .trace import Tracer, replaced, tensors_in
+
+SCHEMA = 1
+
+
+def argument_names(module, args, kwargs):
+    """Names of forward's arguments, one per element of args, then those of kwargs."""
+    names = []
+    try:
+        for name, parameter in inspect.signature(module.forward).parameters.items():
+            if parameter.kind == parameter.VAR_POSITIONAL:
+                names += [f"{name}{i}" for i in range(len(args) - len(names))]
+            elif parameter.kind != parameter.VAR_KEYWORD and name not in kwargs:
+                names.append(name)
+    except (TypeError, ValueError):
+        pass
+    names += [f"arg{i}" for i in range(len(names), len(args))]
+    return names[:len(args)] + list(kwargs)
+
+
+def add_argument(tracer, name, thing, large, notes):
+    """A tensor becomes an input, a nest of them several; numbers and the rest stay as they are."""
+    count = len(list(tensors_in(thing)))
+    position = [0]
+
+    def change(tensor):
+        position[0] += 1
+        sample, exact = large.sample_of(tensor)
+        own = name if count == 1 else f"{name}{position[0] - 1}"
+        if dtype_word(tensor.dtype) is None:
+            raise BridgeError("dtype", f"argument '{own}' has the type {tensor.dtype}; tasks have f32, f16, bf16, f64, i32, i64, bool")
+        return tracer.add_input("input", own, tensor.shape, tensor.dtype, sample, exact)
+
+    if count == 0 and isinstance(thing, (int, float)) and not isinstance(thing, bool):
+        notes.append(f"argument '{name}' is the number {thing} in the task")
+    return replaced(thing, change)
+
+
+def without_data(module, tracer, large):
+    """Parameters and buffers replaced by tensors without data; shared ones stay shared. Gives what to put back."""
+    seen, kept = {}, []
+    paths = {}
+    for path, part in module.named_modules():
+        for kind, store in (("parameter", part._parameters), ("buffer", part._buffers)):
+            for name, tensor in store.items():
+                if tensor is not None:
+                    paths.setdefault(id(tensor), (kind, f"{path}.{name}" if path else name))
+    for part in module.modules():
+        for store in (part._parameters, part._buffers):
+            for name, tensor in list(store.items()):
+                if tensor is None:
+                    continue
+                kept.append((store, name, tensor))
+                if id(tensor) not in seen:
+                    kind, path = paths[id(tensor)]
+                    sample, exact = large.sample_of(tensor)
+                    twin = tracer.add_input(kind, path, tensor.shape, tensor.dtype, sample, exact)
+                    if isinstance(tensor, torch.nn.Parameter):
+                        wrapped = torch.nn.Parameter(twin, requires_grad=False)
+                        tracer.alias(wrapped, twin)
+                        twin = wrapped
+                    if tensor.device.type != "meta":
+                        tracer.set_real(twin, tensor)
+                    seen[id(tensor)] = twin
+                store[name] = seen[id(tensor)]
+    return kept
+
+
+def watch_modules(module, tracer):
+    """Keeps the path of the innermost module that runs, for the task's comments."""
+    handles = []
+    for path, part in module.named_modules():
+        def before(_module, _args, path=path):
+            tracer.modules.append(path)
+
+        def after(_module, _args, _result):
+            tracer.modules.pop()
+        handles += [part.register_forward_pre_hook(before), part.register_forward_hook(after)]
+    return handles
+
+
+def changed_state(module, tracer):
+    """Names of parameters and buffers that forward changed."""
+    names = []
+    for path, tensor in list(module.named_parameters()) + list(module.named_buffers()):
+        entry = tracer.input_of(tensor)
+        if entry is not None and (entry[1].origin is None or tensor._version != entry[2]):
+            names.append(path)
+    return names
+
+
+def trace(file, loaded, notes):
+    tracer = Tracer(file)
+    large_parameters, large_inputs = loaded.large
+    names = argument_names(loaded.module, loaded.args, loaded.kwargs)
+    args = [add_argument(tracer, name, thing, large_inputs, notes) for name, thing in zip(names, loaded.args)]
+    kwargs = {name: add_argument(tracer, name, thing, large_inputs, notes) for name, thing in loaded.kwargs.items()}
+    without_data(loaded.module, tracer, large_parameters)
+    watch_modules(loaded.module, tracer)
+    try:
+        with torch.no_grad(), tracer:
+            result = loaded.module(*args, **kwargs)
+    except BaseException as error:
+        raise from_exception("forward", "forward raised", error, file) from None
+    outputs, labels = [], []
+    for label, tensor in labelled(result):
+        outputs.append(tracer.value_of(tracer.meta_of(tensor)))
+        labels.append(label)
+    if not outputs:
+        raise BridgeError("forward", "forward gives no tensor")
+    return tracer, outputs, labels
+
+
+def labelled(result, prefix=""):
+    """(name, tensor) of everything that forward gave."""
+    if isinstance(result, torch.Tensor):
+        yield prefix or "out", result
+    elif isinstance(result, dict):
+        for key, item in result.items():
+            yield from labelled(item, f"{prefix}_{key}" if prefix else str(key))
+    elif hasattr(result, "_fields"):
+        for key in result._fields:
+            yield from labelled(getattr(result, key), f"{prefix}_{key}" if prefix else key)
+    elif isinstance(result, (list, tuple)):
+        for i, item in enumerate(result):
+            yield from labelled(item, f"{prefix or 'out'}{i}" if len(result) > 1 else prefix or "out")
+
+
+def wants_tf32(graph, part, target):
+    """Whether PyTorch itself computes this part with TF32 on the target."""
+    if target != "cuda":
+        return False
+    operators = {value.operator for value in part.values}
+    convolution = any(name.startswith("conv") for name in operators)
+    product = bool(operators & {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "scaled_dot_product_attention"})
+    return (convolution and torch.backends.cudnn.allow_tf32) or (product and torch.backends.cuda.matmul.allow_tf32)
+
+
+def task_name(file):
+    name = re.sub(r"[^0-9A-Za-z_-]", "_", os.path.splitext(os.path.basename(file))[0]).strip("_")
+    return (name or "model")[:64]
+
+
+def uncovered(graph, outputs):
+    """Operators that the task language does not have: name, line, module, how often."""
+    found = {}
+    for index in sorted(graph.needed(outputs)):
+        value = graph.values[index]
+        if value.opaque:
+            entry = found.setdefault((value.operator, value.line), {"operator": value.operator, "line": value.line,
+                                                                    "module": value.module, "count": 0})
+            entry["count"] += 1
+    return list(found.values())
+
+
+def import_model(request):
+    """The answer to a request: see docs/pytorch.md."""
+    file = request["file"]
+    notes = []
+    torch.set_num_threads(max(1, min(4, os.cpu_count() or 1)))
+    loaded = load(file, notes)
+    tracer, outputs, labels = trace(file, loaded, notes)
+    graph = tracer.graph
+    dropped = simplify.drop_biases(graph, outputs)
+    missing = uncovered(graph, outputs)
+    part = simplify.choose_part(graph, outputs)
+    if part is None or not part.outputs:
+        names = ", ".join(entry["operator"] for entry in missing) or "nothing is computed"
+        raise BridgeError("uncovered", f"no part of the model can be a task: {names}", missing[0]["line"] if missing else 0)
+    if not part.inputs:
+        raise BridgeError("constant", "the result does not depend on any input")
+    final = {value.index: label for value, label in zip(outputs, labels)}
+    output_names = [final.get(value.index, f"{value.operator}_result") for value in part.outputs]
+    state = changed_state(loaded.module, tracer)
+    if state:
+        shown = ", ".join(state[:3]) + (f" and {len(state) - 3} more" if len(state) > 3 else "")
+        notes.append(f"forward changes {shown}; the task does not (running statistics and the like are left as they are)")
+    if len(set(value.index for value in outputs)) < len(outputs):
+        notes.append("some outputs are the same tensor; the task gives it once")
+    task = emit(part, task_name(file), describe(loaded, file, missing), request.get("functions", []),
+                bool(request.get("special_values", False)), wants_tf32(graph, part, request.get("target", "")), output_names)
+    untouched = [value.origin.name for value in part.outputs if value.origin is not None]
+    if untouched:
+        notes.append(f"outputs that are inputs: {', '.join(untouched)}")
+    return {"schema": SCHEMA, "ok": True, "task": task.text, "name": task_name(file), "inputs": task.inputs, "outputs": task.outputs,
+            "notes": notes + tracer.notes, "dropped": dropped, "uncovered": missing, "share": part.share if missing else 1.0,
+            "training": loaded.module.training, "torch": torch.__version__}
+
+
+def describe(loaded, file, missing):
+    name = type(loaded.module).__name__
+    which = f"{name} of {os.path.basename(file)}" if name != "Model" else f"Model of {os.path.basename(file)}"
+    text = f"{which}, imported from PyTorch" + (" (the part that is covered)" if missing else "")
+    return text.replace("\\", "/").replace('"', "'")
