@@ -131,8 +131,8 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
       if (name == kLlmMind) {
         KERF_TRY(mind, made->llm_mind(config, access, std::move(described), session.clock(), seed));
       } else {
-        mind = agents::make_command_mind(std::move(described),
-                                         {config.command, config.command_seconds, access.environment, access.context});
+        mind = agents::make_command_mind(std::move(described), {config.command, config.command_seconds,
+                                                                access.environment, access.context, access.skills});
       }
     }
     made->minds_.push_back(std::move(mind));

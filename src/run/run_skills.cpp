@@ -75,26 +75,27 @@ void uses_of_hints(const std::vector<Step>& steps, const std::string& run, std::
         uses.push_back({run, step.number, id, log_speed(step).value_or(0) - *best});
 }
 
-/// Of models: against the mean of what came without a skill, drafts and refinements apart.
+/// Of models and programs: against the mean of what the same mind wrote without a skill, drafts and refinements apart.
 void uses_of_models(const std::vector<Step>& steps, const std::string& run, std::vector<SkillUse>& uses) {
   struct Level {
     double sum = 0;
     int count = 0;
   };
   agents::Gains gains;
-  std::map<bool, Level> without;  // by "has parents"
+  std::map<std::pair<std::string, bool>, Level> without;  // by mind and "has no parents"
+  const auto level_of = [&](const Step& step) -> Level& { return without[{step.proposer, step.parents.empty()}]; };
   std::map<std::int64_t, double> gain_of;
   for (const Step& step : steps) {
     const auto gain = gains.observe(step);
     if (!gain || step.proposer == kSkillMind || step.provenance.model.empty()) continue;
     gain_of[step.number] = *gain;
     if (!skills_of(step).empty()) continue;
-    without[step.parents.empty()].sum += *gain;
-    ++without[step.parents.empty()].count;
+    level_of(step).sum += *gain;
+    ++level_of(step).count;
   }
   for (const Step& step : steps) {
     const auto gain = gain_of.find(step.number);
-    const Level& level = without[step.parents.empty()];
+    const Level& level = level_of(step);
     if (gain == gain_of.end() || level.count == 0) continue;
     for (const std::string& id : skills_of(step))
       uses.push_back({run, step.number, id, gain->second - level.sum / level.count});

@@ -52,7 +52,8 @@ std::vector<Proposal> skill_kernels(const agents::SkillOffer& offer, const Task&
 std::unique_ptr<Proposer> make_skill_mind(std::vector<Proposal> kernels);
 
 /// What kernels with a skill came to, against those of the same run without any: a kernel of a hint against the best of
-/// the other first guesses, an answer of a model against the mean gain of its other answers in the same stage.
+/// the other first guesses, an answer of a model or program against the mean gain of the same mind in the
+/// same stage without one.
 std::vector<SkillUse> skill_uses(const std::vector<Step>& steps, const std::string& run);
 
 /// Without a model: where the best kernel of the run is at least 1.2 times as fast as the first of its line (and as the

@@ -8,6 +8,7 @@
 
 #include "codegen/dialects/dialects.hpp"
 #include "ir/expression/expression.hpp"
+#include "run/mind_config.hpp"
 #include "run/row_task_fixture.hpp"
 #include "run/run_json.hpp"
 #include "run/skill_tally.hpp"
@@ -147,6 +148,19 @@ TEST(RunSkills, AnAnswerIsComparedWithThoseWithoutASkill) {
   steps.erase(steps.begin() + 2);
   steps.erase(steps.begin());
   EXPECT_TRUE(skill_uses(steps, "run").empty()) << "nothing to compare with";
+}
+
+TEST(RunSkills, AProgramIsComparedWithItselfAndNotWithModels) {
+  std::vector<Step> steps{measured_step(1, kLlmMind, 8), measured_step(2, kCommandMind, 4, {"skill:a"}),
+                          measured_step(3, kCommandMind, 2)};
+  for (Step& step : steps) {
+    step.stage = Stage::search;
+    step.operation = "draft";
+    step.provenance.model = step.proposer;
+  }
+  const auto uses = skill_uses(steps, "run");
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_NEAR(uses[0].gain, std::log(2.0), 1e-9);
 }
 
 TEST(RunSkills, ALineThatBecameFasterLeavesACandidate) {

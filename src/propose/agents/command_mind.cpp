@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "propose/agents/agent_program.hpp"
 #include "propose/agents/feedback.hpp"
 #include "propose/agents/prompt.hpp"
@@ -93,6 +94,7 @@ class CommandMind final : public Proposer {
     KERF_TRY(const WorkFolder folder, WorkFolder::make());
     std::vector<ContextItem> known;
     if (options_.context) known = options_.context(request);
+    for (ContextItem& item : skills_to_show(options_.skills, request.seed)) known.push_back(std::move(item));
     KERF_TRY(const std::string instructions, furnish(folder.path(), request, known));
     const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(options_.seconds * 1000));
     KERF_TRY(const ProgramEnd end,
@@ -138,6 +140,18 @@ class CommandMind final : public Proposer {
     return write_file_atomic(folder / (name + ".md"), describe(kernel.evaluation));
   }
 
+  /// One file an item: skill-1.md, experience-1.md, api-1.md.
+  static Status put_known(const fs::path& folder, const std::vector<ContextItem>& known) {
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (error) return fail(Errc::io, fmt::format("cannot make {}: {}", folder.string(), error.message()));
+    std::map<std::string, int> numbers;
+    for (const ContextItem& item : known)
+      KERF_TRY_VOID(write_file_atomic(folder / fmt::format("{}-{}.md", item.kind, ++numbers[item.kind]),
+                                      fmt::format("# {}\n\n{}\n", item.title, trim(item.text))));
+    return {};
+  }
+
   /// Fills the folder; gives the instructions.
   Result<std::string> furnish(const fs::path& folder, const ProposalRequest& request,
                               const std::vector<ContextItem>& known) const {
@@ -172,6 +186,7 @@ class CommandMind final : public Proposer {
       KERF_TRY_VOID(put(folder, fmt::format("failed-{}", i + 1), request.failures[i]));
     if (!known.empty()) {
       KERF_TRY_VOID(write_file_atomic(folder / "known.md", context_text(known)));
+      KERF_TRY_VOID(put_known(folder / "known", known));
     }
     return instructions;
   }

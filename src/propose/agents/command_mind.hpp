@@ -7,6 +7,7 @@
 
 #include "propose/agents/agent_task.hpp"
 #include "propose/agents/context.hpp"
+#include "propose/agents/select.hpp"
 #include "propose/proposer.hpp"
 
 namespace kerf::agents {
@@ -16,6 +17,7 @@ struct CommandOptions {
   double seconds = 600;                            ///< most time for one kernel
   std::map<std::string, std::string> environment;  ///< all that the program has
   SelectContext context{};                         ///< what it is shown from memory; none without it
+  SkillOffer skills{};                             ///< what it is shown of the skills
 };
 
 /// Operations: start and draft (no parent), refine. One question at a time. The program is not sandboxed; the kernel it

@@ -65,6 +65,47 @@ TEST_F(CommandMindTest, WhatIsKnownIsAFileAndIsKeptWithTheProposal) {
   EXPECT_EQ((*proposal)->provenance.context, std::vector<std::string>{"experience:e7"});
 }
 
+skill::Skill shown_skill(const std::string& name, double effect) {
+  skill::Skill one;
+  one.id = name + "-id";
+  one.name = name;
+  one.description = "about " + name;
+  one.uses = {100, effect};
+  return one;
+}
+
+TEST_F(CommandMindTest, SkillsAreFilesAndAreKeptWithTheProposal) {
+  CommandOptions options{"ls known > kernel.cpp; cat known/skill-1.md known.md instructions.md >> kernel.cpp",
+                         20,
+                         {{"PATH", "/usr/bin:/bin"}}};
+  options.skills.skills = {shown_skill("tiles", 0.1), shown_skill("harm", -0.1), shown_skill("lanes", 0.3)};
+  options.context = [](const ProposalRequest&) {
+    return std::vector<ContextItem>{{"experience:e7", "experience", "a kernel", "int wide;"}};
+  };
+  const auto mind = make_command_mind({"t", "name = 't'", "cpu", ".cpp", "cpp", true, "void f()", {}, ""}, options);
+  int without = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    ProposalRequest request;
+    request.seed = seed;
+    const auto proposal = mind->propose(request);
+    ASSERT_TRUE(proposal && *proposal);
+    const std::string& source = (*proposal)->source;
+    const auto& context = (*proposal)->provenance.context;
+    EXPECT_NE(source.find("experience-1.md"), std::string::npos) << source;
+    if (context.size() == 1) {
+      ++without;
+      continue;
+    }
+    EXPECT_EQ(context, (std::vector<std::string>{"experience:e7", "skill:lanes-id", "skill:tiles-id"}));
+    EXPECT_NE(source.find("# lanes\n\nabout lanes"), std::string::npos) << source;
+    EXPECT_NE(source.find("skill-2.md"), std::string::npos);
+    EXPECT_EQ(source.find("about harm"), std::string::npos) << "no harm is expected of what is shown";
+    EXPECT_NE(source.find("`known/skill-N.md`"), std::string::npos);
+  }
+  EXPECT_GT(without, 0) << "some go without, to compare with";
+  EXPECT_LT(without, 9);
+}
+
 TEST_F(CommandMindTest, ALimitOnTimeEndsTheWholeGroup) {
   const auto began = Clock::now();
   const Proposal proposal = propose("sleep 60 & sleep 60", {}, 0.3);

@@ -31,8 +31,7 @@ constexpr std::size_t kRecentResults = 12;  // shown to the one who edits prompt
 constexpr std::size_t kLongestLine = 200;   // bytes of one of them
 constexpr std::int64_t kEvolveTokens = 2048;
 constexpr std::int64_t kSelectTokens = 512, kSummaryTokens = 2048;
-constexpr int kSelectEvery = 8;          // questions that one choice of skills is for
-constexpr double kWithoutSkills = 0.25;  // share of the questions, to compare with
+constexpr int kSelectEvery = 8;  // questions that one choice of skills is for
 
 /// The model answered, and what it said is no kernel: a step like any other, with the reason.
 bool is_an_answer(llm::FailureKind kind) {

@@ -123,6 +123,23 @@ TEST(Prompt, TheWrongElementsAreShown) {
     EXPECT_TRUE(has(text, part)) << text;
 }
 
+TEST(Prompt, EveryVerdictNamesItsGateAndWhatItWasSeenOn) {
+  const WrongResult wrong{Gate::values, "values differ",
+                          WrongEvidence{"y", "tail", "spikes", 3, 33, {2, 5}, 1.5, -2.25, 0.001, {2, 5}, {2, 7}}};
+  EXPECT_TRUE(
+      has(describe(failed(wrong).evaluation),
+          "Refused by the gate 'values' (every output element against the double-precision reference), on shape "
+          "tail, data 'spikes'."));
+  EXPECT_TRUE(has(describe(failed(BuildFailed{"tail", "error"}).evaluation),
+                  "Refused by the gate 'compile' (the compiler), on shape tail."));
+  EXPECT_FALSE(has(describe(measured().evaluation), "Refused"));
+  for (const GateEntry& entry : all_gates()) {
+    const std::string text = describe(failed(Rejected{entry.gate, "why"}).evaluation);
+    EXPECT_TRUE(has(text, ("the gate '" + std::string(entry.name) + "' (").c_str())) << text;
+    EXPECT_FALSE(has(text, "()")) << "no words for " << entry.name;
+  }
+}
+
 TEST(Prompt, FitsSmallModelsAndSaysWhatIsMissing) {
   ProposalRequest request;
   request.parent = measured();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rng.hpp"
 #include "base/text.hpp"
 
 namespace kerf::agents {
@@ -87,6 +88,20 @@ std::vector<std::size_t> skills_by_value(const std::vector<Skill>& skills) {
     return posterior_effect(skills[a]) > posterior_effect(skills[b]);
   });
   return chosen;
+}
+
+std::vector<ContextItem> skills_to_show(const SkillOffer& offer, std::uint64_t seed) {
+  if (!offer.always && Rng(seed).fork("skills").chance(kWithoutSkills)) return {};
+  std::vector<const Skill*> order;
+  for (const Skill& one : offer.skills)
+    if (offer.always || posterior_effect(one) >= 0) order.push_back(&one);
+  if (!offer.always)
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Skill* a, const Skill* b) { return posterior_effect(*a) > posterior_effect(*b); });
+  if (order.size() > kMostShownSkills) order.resize(kMostShownSkills);
+  std::vector<ContextItem> items;
+  for (const Skill* one : order) items.push_back(skill_item(*one));
+  return items;
 }
 
 ContextItem skill_item(const Skill& skill) {
