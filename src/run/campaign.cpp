@@ -53,6 +53,7 @@ Status write_campaign(const CampaignResult& result, const CampaignRequest& reque
     json["tasks"].push_back(entry_json(entry));
     json["tasks"].back()["run"] = entry.folder.filename().string();  // so that the campaign's folder can be moved
   }
+  if (result.recheck) json["skills"] = Json::parse(to_json(*result.recheck));
   return write_file_atomic(result.folder / kCampaignFile,
                            json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -104,6 +105,9 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
           entry.best = Speedup{item["best"].at("vs").get<std::string>(), item["best"].at("ratio").get<double>(),
                                item["best"].at("low").get<double>(), item["best"].at("high").get<double>()};
       }
+    if (json.contains("skills")) {
+      KERF_TRY(result.recheck, recheck_from_json(json["skills"].dump()));
+    }
   } catch (const nlohmann::json::exception&) {
     return damaged();
   }
@@ -171,6 +175,34 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   request.memory = campaign.memory;
   request.skills = campaign.skills;
   return request;
+}
+
+/// Tries a few verified skills again, once a campaign.
+Status recheck_at_the_end(const CampaignRequest& request, const TargetResources& resources, CampaignObserver& observer,
+                          const std::atomic<bool>& interrupted, CampaignResult& result) {
+  const RunConfig& config = request.config;
+  if (request.skills == nullptr || config.skill_rule == SkillRule::off || result.recheck || interrupted) return {};
+  const double all = static_cast<double>(config.search.evaluations) * static_cast<double>(request.tasks.size());
+  const int budget = request.recheck >= 0 ? request.recheck : static_cast<int>(kRecheckBudgetShare * all);
+  std::vector<TaskText> known = request.tasks;
+  std::set<std::string> names;
+  for (const TaskText& one : known) names.insert(one.task.name);
+  for (const TaskText& one : request.samples)
+    if (names.insert(one.task.name).second) known.push_back(one);
+  RunConfig own = config;
+  own.search.seed = result.seed;
+  const fs::path folder = request.folder / "skills";
+  const auto try_one = [&](const SkillTrial& trial) { return try_skill(trial, resources, {}, interrupted); };
+  KERF_TRY(Recheck recheck, recheck_skills(*request.skills, own, known, budget, folder, try_one,
+                                           [&](const RecheckedSkill& one) { observer.skill_rechecked(one); }));
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  if (interrupted) {
+    result.interrupted = true;
+    return {};
+  }
+  result.recheck = std::move(recheck);
+  return write_campaign(result, request);
 }
 
 /// The builtin mind writes kernels of expressions only.
@@ -248,9 +280,10 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
       const int evaluations =
           std::max(1, static_cast<int>(std::ceil(static_cast<double>(all) * round / request.rounds)));
       entry.error.clear();
-      auto run = request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](const OptimizeRequest& one) {
-        return optimize_task(one, resources, observer.run_observer(), interrupted);
-      });
+      auto run =
+          request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](const OptimizeRequest& one) {
+            return optimize_task(one, resources, observer.run_observer(), interrupted);
+          });
       const Status filled = run ? fill_entry(*run, entry) : Status{};
       if (!run)
         entry.error = run.error().message;
@@ -264,6 +297,7 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
       observer.task_finished(round, i, entry);
       KERF_TRY_VOID(write_campaign(result, request));
     }
+  KERF_TRY_VOID(recheck_at_the_end(request, resources, observer, interrupted, result));
   return result;
 }
 

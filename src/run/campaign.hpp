@@ -12,16 +12,19 @@
 #include "memory/memory_store.hpp"
 #include "model/event.hpp"
 #include "run/optimize_task.hpp"
+#include "run/skill_recheck.hpp"
 
 namespace kerf {
 
 struct CampaignRequest {
-  std::vector<TaskText> tasks;    ///< their names differ
-  RunConfig config;               ///< of every run; evaluations are per task, seeds are drawn from this one
-  int rounds = 2;                 ///< in round i of n every task is taken to i/n of its evaluations
-  std::filesystem::path folder;   ///< of the campaign: one run per task, and campaign.json; one that is there goes on
-  MemoryStore* memory = nullptr;  ///< borrowed; null: every task is on its own
-  SkillStore* skills = nullptr;   ///< borrowed; null: no skills are used or written down
+  std::vector<TaskText> tasks;      ///< their names differ
+  RunConfig config;                 ///< of every run; evaluations are per task, seeds are drawn from this one
+  int rounds = 2;                   ///< in round i of n every task is taken to i/n of its evaluations
+  std::filesystem::path folder;     ///< of the campaign: one run per task, and campaign.json; one that is there goes on
+  MemoryStore* memory = nullptr;    ///< borrowed; null: every task is on its own
+  SkillStore* skills = nullptr;     ///< borrowed; null: no skills are used or written down
+  std::vector<TaskText> samples{};  ///< tasks that verified skills may be tried again on, besides those of the campaign
+  int recheck = -1;                 ///< most evaluations for that; 0: none; -1: a fifth of the campaign's
 };
 
 /// One task of a campaign, so far.
@@ -46,6 +49,7 @@ struct CampaignResult {
   std::filesystem::path folder;
   std::uint64_t seed = 0;
   bool interrupted = false;
+  std::optional<Recheck> recheck{};  ///< of verified skills; none: not yet, or there are no skills
 };
 
 /// Told from one thread.
@@ -55,6 +59,7 @@ class CampaignObserver {
   virtual void task_started(int round, std::size_t number, const CampaignEntry& entry) = 0;
   virtual RunObserver& run_observer() = 0;  ///< of the task that was started
   virtual void task_finished(int round, std::size_t number, const CampaignEntry& entry) = 0;
+  virtual void skill_rechecked(const RecheckedSkill& skill) = 0;
 };
 
 /// What a campaign's file and `kerf campaign --json` say of a task; `run` is its folder's name in the former.
@@ -65,8 +70,9 @@ double difficulty(const Task& task);
 
 /// Breadth first: every task gets its first share of evaluations before any gets its second, so that later rounds begin
 /// with what all tasks taught. A task that fails is noted and the others go on; a campaign whose folder is there goes
-/// on with what is missing, failed tasks included. Errors are about the campaign itself: a folder of something else, or
-/// a task that none of the chosen minds can search (invalid_input), before anything is begun.
+/// on with what is missing, failed tasks included. At the end a few verified skills are tried again. Errors are about
+/// the campaign itself: a folder of something else, or a task that none of the chosen minds can search (invalid_input),
+/// before anything is begun.
 Result<CampaignResult> run_campaign(const CampaignRequest& request, const TargetResources& resources,
                                     CampaignObserver& observer, const std::atomic<bool>& interrupted);
 

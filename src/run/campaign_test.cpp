@@ -26,6 +26,7 @@ class NoView final : public CampaignObserver {
   void task_started(int, std::size_t, const CampaignEntry&) override {}
   RunObserver& run_observer() override { return none_; }
   void task_finished(int, std::size_t, const CampaignEntry&) override {}
+  void skill_rechecked(const RecheckedSkill&) override {}
 
  private:
   NullRunObserver none_;

@@ -194,10 +194,12 @@ Result<Evidence> run_gate(const std::vector<GateTask>& tasks, const GateOptions&
     if (!last && (done < options.first || (done - options.first) % 2 != 0)) continue;
     const Figures now = figures_of(tasks, taken, options.confidence, options, seed);
     std::string refused = refused_for(figures_of(tasks, taken, options.clear, options, seed), options);
+    const bool clear = !refused.empty();
     if (last && refused.empty()) refused = not_admitted_for(now);
     if (!last && refused.empty()) continue;
     Evidence evidence = evidence_of(tasks, taken, now);
     evidence.admitted = refused.empty();
+    evidence.clear = clear;
     evidence.reason = refused.empty() ? "faster than without it and than a placebo" : refused;
     return evidence;
   }

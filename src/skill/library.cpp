@@ -51,6 +51,22 @@ std::vector<std::string> drop_beyond(std::vector<Skill> all, std::size_t most, c
   return names;
 }
 
+/// Whether the lower bound of the mean over all trials on a target is above 0, by inverse variance; each counts half as
+/// much as the one after it.
+bool together_above_zero(const std::vector<Evidence>& trials, const std::string& target, double Evidence::* mean,
+                         double Evidence::* low, double Evidence::* high) {
+  double weights = 0, sum = 0, share = 1;
+  for (auto one = trials.rbegin(); one != trials.rend(); ++one) {
+    if (one->imported || one->target != target) continue;
+    const double half = std::max(((*one).*high - (*one).*low) / 2, 1e-6);
+    const double weight = share / (half * half);
+    weights += weight;
+    sum += weight * (*one).*mean;
+    share /= 2;
+  }
+  return weights > 0 && sum / weights - 1 / std::sqrt(weights) > 0;
+}
+
 }  // namespace
 
 Result<std::vector<Skill>> all_skills(const SkillStore& store, std::vector<std::string>& skipped) {
@@ -105,6 +121,25 @@ Skill with_evidence(Skill skill, Evidence evidence) {
   skill.state = evidence.admitted ? State::verified : was_verified ? State::retired : State::refused;
   skill.evidence.push_back(std::move(evidence));
   while (skill.evidence.size() > kMostEvidence) skill.evidence.erase(skill.evidence.begin());
+  return skill;
+}
+
+Skill with_recheck(Skill skill, Evidence evidence) {
+  const std::string target = evidence.target;
+  const bool refused = evidence.clear || evidence.high <= 0 || evidence.placebo_high <= 0;
+  skill.evidence.push_back(std::move(evidence));
+  while (skill.evidence.size() > kMostEvidence) skill.evidence.erase(skill.evidence.begin());
+  const bool faster = together_above_zero(skill.evidence, target, &Evidence::effect, &Evidence::low, &Evidence::high);
+  const bool over_placebo = together_above_zero(skill.evidence, target, &Evidence::over_placebo, &Evidence::placebo_low,
+                                                &Evidence::placebo_high);
+  Evidence& last = skill.evidence.back();
+  last.admitted = !refused && faster && over_placebo;
+  if (last.admitted)
+    last.reason = "tried again: all trials together still show it to help";
+  else if (!refused)
+    last.reason = fmt::format("tried again: all trials together no longer show it to be faster than {}",
+                              faster ? "a placebo" : "without it");
+  skill.state = last.admitted ? State::verified : State::retired;
   return skill;
 }
 

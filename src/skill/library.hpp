@@ -62,6 +62,11 @@ Result<Added> add_skill(SkillStore& store, Skill skill, const LibraryLimits& lim
 /// Notes a trial: the skill becomes verified or refused, and a verified one that fails is retired.
 Skill with_evidence(Skill skill, Evidence evidence);
 
+/// Notes a shorter trial of a verified skill. It stays verified when this trial refuses it neither clearly nor by its
+/// own 90 % intervals, and all trials on the target together, each counting half as much as the one after it, still
+/// show it to be faster than without it and than a placebo; else it is retired.
+Skill with_recheck(Skill skill, Evidence evidence);
+
 /// Learns from uses, each once. Verified skills whose posterior effect is not positive any more are retired; their
 /// names.
 Result<std::vector<std::string>> learn_uses(SkillStore& store, const std::vector<SkillUse>& uses);

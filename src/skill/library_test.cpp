@@ -94,6 +94,38 @@ TEST(SkillLibrary, ATrialDecidesTheState) {
   EXPECT_EQ(with_evidence(verified, trial(false, 0, 12)).state, State::retired) << "it was verified";
 }
 
+Evidence short_trial(double effect, double half) {
+  Evidence one = trial(effect > half, effect, 12);
+  one.target = "t";
+  one.reason = "r";
+  one.over_placebo = effect;
+  one.low = one.placebo_low = effect - half;
+  one.high = one.placebo_high = effect + half;
+  return one;
+}
+
+TEST(SkillLibrary, ASkillThatIsTriedAgainNeedNotProveItselfAlone) {
+  const Skill verified = with_evidence(made_up("mine", "an idea"), short_trial(0.2, 0.05));
+  const Skill again = with_recheck(verified, short_trial(0.1, 0.12));
+  EXPECT_EQ(again.state, State::verified);
+  EXPECT_EQ(again.evidence.size(), 2u);
+  EXPECT_NE(again.evidence.back().reason.find("still"), std::string::npos);
+}
+
+TEST(SkillLibrary, ASkillThatHelpsNoMoreIsRetiredWhenItIsTriedAgain) {
+  const Skill verified = with_evidence(made_up("mine", "an idea"), short_trial(0.2, 0.05));
+  EXPECT_EQ(with_recheck(verified, short_trial(-0.2, 0.12)).state, State::retired) << "slower";
+  Evidence fewer_right = short_trial(0.3, 0.1);
+  fewer_right.clear = true;
+  EXPECT_EQ(with_recheck(verified, fewer_right).state, State::retired) << "refused for another reason";
+  Skill fading = verified;  // no effect any more, again and again
+  int trials = 0;
+  while (fading.state == State::verified && trials < 6) fading = with_recheck(fading, short_trial(0, 0.1)), ++trials;
+  EXPECT_EQ(fading.state, State::retired);
+  EXPECT_GT(trials, 1);
+  EXPECT_NE(fading.evidence.back().reason.find("no longer"), std::string::npos);
+}
+
 TEST(SkillLibrary, UsesThatDoNotBearItOutRetireASkill) {
   FakeSkillStore store;
   const Skill skill = with_evidence(made_up("mine", "an idea"), trial(true, 0.05, 36));

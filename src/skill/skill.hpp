@@ -55,6 +55,7 @@ struct Evidence {
   std::string kerf_version;
   std::int64_t recorded_ms = 0;  ///< wall clock
   bool imported = false;         ///< somebody else's word: shown, not believed
+  bool clear = false;            ///< refused because it was clear (99 %), not because too little was shown
 
   bool operator==(const Evidence&) const = default;
 };

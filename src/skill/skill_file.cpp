@@ -98,6 +98,7 @@ Result<Evidence> evidence_from(const Json& item) {
     return wrong("evidence", "a list of trials with 'admitted'");
   one.admitted = item["admitted"].get<bool>();
   one.imported = item.value("imported", Json(false)) == Json(true);
+  one.clear = item.value("clear", Json(false)) == Json(true);
   KERF_TRY(one.reason, text_of(item, "reason", kLongestReason));
   KERF_TRY(one.tasks, list_of(item, "tasks", kMostPlaces, 200));
   KERF_TRY(one.unrelated, text_of(item, "unrelated", 200));
@@ -148,7 +149,8 @@ Json to_json_value(const Evidence& one) {
           {"mind", one.mind},
           {"kerf_version", one.kerf_version},
           {"recorded_ms", one.recorded_ms},
-          {"imported", one.imported}};
+          {"imported", one.imported},
+          {"clear", one.clear}};
 }
 
 Result<std::string> name_from(const Json& object) {

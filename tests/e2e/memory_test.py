@@ -200,6 +200,41 @@ class Memory(unittest.TestCase):
         self.kerf("campaign", "one.toml", "--out", "runs/all/one-cpu", code=2)
         self.kerf("campaign", "one.toml", "one.toml", "--out", "twice", code=2)
 
+    def test_a_campaign_tries_verified_skills_again_within_its_budget(self):
+        """Planted in the memory: a skill for maps that was verified once; its hint is what a search would try anyway."""
+        (self.folder / "sum.toml").write_text(TASK.format(name="sum", expr="sum(exp(x), axis=0)"))
+        (self.folder / "skill.toml").write_text(
+            'name = "planted"\ndescription = "d"\n[scope]\ntargets = ["cpu"]\nfamilies = ["map"]\n[body]\nkey_idea = "k"\n'
+            '[[hint]]\nfamily = "pointwise"\nvariant = "simd"\n')
+        self.kerf("skills", "add", "skill.toml", "--memory", "memory.db")
+        with sqlite3.connect(self.folder / "memory.db") as base:
+            ((name, text),) = base.execute("SELECT id, record FROM skills")
+            trial = {"admitted": True, "reason": "r", "tasks": ["a", "b", "c"], "unrelated": "d", "samples": 36, "effect": 0.01,
+                     "low": 0.001, "high": 0.02, "over_placebo": 0.01, "placebo_low": 0.001, "placebo_high": 0.02, "elsewhere": 0,
+                     "elsewhere_low": 0, "elsewhere_high": 0, "right_with": 1, "right_without": 1, "target": "cpu", "device": "d",
+                     "mind": "builtin", "kerf_version": "0", "recorded_ms": 5, "imported": False}
+            base.execute("UPDATE skills SET state = 'verified', record = ? WHERE id = ?",
+                         (json.dumps({**json.loads(text), "state": "verified", "evidence": [trial]}), name))
+        rest = ["one.toml", "two.toml", "three.toml", "sum.toml", "--evals", "1", "--rounds", "1", "--seed", "5", "--memory", "memory.db",
+                *QUICK]
+        evidence = lambda: json.loads(self.kerf("skills", "show", "planted", "--memory", "memory.db", "--json").stdout)["evidence"]
+        off = json.loads(self.kerf("campaign", *rest, "--recheck", "0", "--json", "--out", "off").stdout)["skills"]
+        self.assertEqual((off["budget"], off["skills"]), (0, []))
+        small = json.loads(self.kerf("campaign", *rest, "--recheck", "50", "--json", "--out", "small").stdout)["skills"]
+        self.assertEqual((small["budget"], small["evaluations"], small["verified"]), (50, 0, 1))
+        self.assertIn("72 or more", small["note"])
+        self.assertEqual(len(evidence()), 1)
+        tried = self.kerf("campaign", *rest, "--recheck", "80", "--out", "tried")
+        self.assertIn("1 of 1 verified skill tried again, 72 of 80 evaluations", tried.stdout)
+        kept = json.loads((self.folder / "tried" / "campaign.json").read_text())["skills"]["skills"][0]
+        self.assertEqual((kept["name"], kept["pairs"]), ("planted", 6))
+        self.assertEqual(evidence()[-1]["admitted"], kept["holds"])
+        self.assertFalse((self.folder / "tried" / "skills").exists())
+        # Once a campaign.
+        again = json.loads(self.kerf("campaign", *rest, "--recheck", "80", "--json", "--out", "tried").stdout)["skills"]
+        self.assertEqual(again["skills"][0], kept)
+        self.assertEqual(len(evidence()), 2)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.hpp"
@@ -10,6 +11,7 @@
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
+#include "app/cli/samples.hpp"
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
 #include "base/one_line.hpp"
@@ -26,6 +28,23 @@ std::string entry_words(const CampaignEntry& entry) {
   if (!entry.error.empty()) return "failed: " + one_line(entry.error);
   if (entry.plain) return "the plain kernel";
   return entry.best ? speedup_words(*entry.best) : "no kernel passed every gate";
+}
+
+std::string rechecked_words(const RecheckedSkill& skill) {
+  return fmt::format("skill {} {}: {:.2f}x ({:.2f} to {:.2f}) of what came without it, {} pairs; {}\n", skill.name,
+                     skill.holds ? "holds" : "is retired", std::exp(skill.effect), std::exp(skill.low),
+                     std::exp(skill.high), skill.pairs, one_line(skill.reason));
+}
+
+/// What became of the skills that were due; "" where there are none.
+std::string recheck_text(const CampaignResult& result) {
+  if (!result.recheck || (result.recheck->verified == 0 && result.recheck->skills.empty())) return "";
+  const Recheck& recheck = *result.recheck;
+  std::string text = fmt::format("\n{} of {} tried again, {} of {} evaluations\n", recheck.skills.size(),
+                                 counted(recheck.verified, "verified skill"), recheck.evaluations, recheck.budget);
+  for (const RecheckedSkill& one : recheck.skills) text += "  " + rechecked_words(one);
+  if (!recheck.note.empty()) text += fmt::format("  {}\n", one_line(recheck.note));
+  return text;
 }
 
 /// A heading and a line per task; on a terminal the search itself is shown in between.
@@ -50,6 +69,9 @@ class CampaignView final : public CampaignObserver {
                                   entry.stopped.empty() ? "" : "; ended early: " + one_line(entry.stopped))
                    << std::flush;
   }
+  void skill_rechecked(const RecheckedSkill& skill) override {
+    if (!silent_) console_.err << rechecked_words(skill) << std::flush;
+  }
 
  private:
   Console& console_;
@@ -67,6 +89,7 @@ CampaignJson campaign_json(const CampaignResult& result) {
                     {"interrupted", result.interrupted},
                     {"tasks", CampaignJson::array()}};
   for (const CampaignEntry& entry : result.entries) json["tasks"].push_back(CampaignJson::parse(to_json(entry)));
+  json["skills"] = result.recheck ? CampaignJson::parse(to_json(*result.recheck)) : CampaignJson();
   return json;
 }
 
@@ -148,6 +171,8 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   request.memory = memory.get();
   KERF_TRY(const auto skills, open_skills(options.memory, environment));
   request.skills = skills.get();
+  if (options.recheck) request.recheck = *options.recheck;
+  KERF_TRY(request.samples, expression_samples());
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;
@@ -156,7 +181,8 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   if (options.json)
     console.out << campaign_json(result).dump(-1, ' ', false, CampaignJson::error_handler_t::replace) << std::endl;
   else
-    console.out << campaign_table(result, console.out_style) << campaign_end(result) << std::flush;
+    console.out << campaign_table(result, console.out_style) << recheck_text(result) << campaign_end(result)
+                << std::flush;
   std::vector<std::string> failed;
   for (const CampaignEntry& entry : result.entries)
     if (!entry.error.empty()) failed.push_back(one_line(entry.task));

@@ -65,6 +65,10 @@ void define_memory_commands(CLI::App& app, Options& options) {
   add_value(tasks, "--memory-rule", campaign.memory_rule, "NAME",
             "How experience is chosen: kerf (default); published or similar, for comparison");
   add_value(tasks, "--skills", campaign.skills, "NAME", kSkillsHelp);
+  add_value(
+      tasks, "--recheck", campaign.recheck, "NUMBER",
+      "Most evaluations for trying verified skills again at the end (default: a fifth of the campaign's); 0: none")
+      ->check(whole_number(0, 10000000));
   add_value(tasks, "--out", campaign.out, "FOLDER", "The campaign's folder (default: runs/campaign-<target>-<time>)");
   add_value(tasks, "--set", campaign.set, "NAME=VALUE", "A setting, for example search.patience=30; may be repeated")
       ->expected(1)

@@ -31,6 +31,7 @@ struct CampaignOptions {
   std::string skills;                 ///< "": verified
   std::string out;                    ///< folder of the runs; "": runs/campaign-<time>
   std::optional<int> evaluations;     ///< per task
+  std::optional<int> recheck;         ///< most evaluations for trying skills again; none: a fifth of the campaign's
   int rounds = 2;                     ///< in which each task gets its share of them
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
   std::vector<std::string> set;

@@ -68,4 +68,13 @@ Result<std::vector<fs::path>> write_samples(const fs::path& folder) {
   return written;
 }
 
+Result<std::vector<TaskText>> expression_samples() {
+  std::vector<TaskText> list;
+  for (const std::string& name : sample_names()) {
+    KERF_TRY(TaskText one, read_sample(name));
+    if (one.task.graph) list.push_back(std::move(one));
+  }
+  return list;
+}
+
 }  // namespace kerf::cli

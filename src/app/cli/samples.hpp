@@ -19,6 +19,9 @@ std::vector<std::string> sample_names();
 /// not_found names the nearest sample.
 Result<TaskText> read_sample(const std::string& name);
 
+/// Those with an expression, which the builtin mind can write kernels for.
+Result<std::vector<TaskText>> expression_samples();
+
 /// Writes every sample below the folder; existing files that differ are left alone and named in the error.
 Result<std::vector<std::filesystem::path>> write_samples(const std::filesystem::path& folder);
 

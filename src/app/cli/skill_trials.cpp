@@ -23,15 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kTrialTasks = 3;
 
-Result<std::vector<TaskText>> expression_samples() {
-  std::vector<TaskText> list;
-  for (const std::string& name : sample_names()) {
-    KERF_TRY(TaskText one, read_sample(name));
-    if (one.task.graph) list.push_back(std::move(one));
-  }
-  return list;
-}
-
 Status fill_tasks(const skill::Skill& skill, const SkillsOptions& options, const Environment& environment,
                   SkillTrial& trial) {
   for (const std::string& path : options.tasks) {
