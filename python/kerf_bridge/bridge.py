@@ -11,7 +11,7 @@ from .emit import emit
 from .errors import BridgeError, from_exception
 from .graph import dtype_word
 from .loading import load
-from .trace import Tracer, replaced, tensors_in
+from .trace import Tracer, replaced, seen_indexing, tensors_in
 
 SCHEMA = 1
 
@@ -104,24 +104,31 @@ def changed_state(module, tracer):
 
 def trace(file, loaded, notes):
     tracer = Tracer(file)
+    tracer.large = loaded.large
     large_parameters, large_inputs = loaded.large
     names = argument_names(loaded.module, loaded.args, loaded.kwargs)
     args = [add_argument(tracer, name, thing, large_inputs, notes) for name, thing in zip(names, loaded.args)]
     kwargs = {name: add_argument(tracer, name, thing, large_inputs, notes) for name, thing in loaded.kwargs.items()}
-    without_data(loaded.module, tracer, large_parameters)
-    watch_modules(loaded.module, tracer)
+    kept = without_data(loaded.module, tracer, large_parameters)
+    handles = watch_modules(loaded.module, tracer)
     try:
-        with torch.no_grad(), tracer:
+        with torch.no_grad(), seen_indexing(), tracer:
             result = loaded.module(*args, **kwargs)
+        state = changed_state(loaded.module, tracer)
     except BaseException as error:
         raise from_exception("forward", "forward raised", error, file) from None
+    finally:
+        for handle in handles:
+            handle.remove()
+        for store, name, tensor in kept:
+            store[name] = tensor
     outputs, labels = [], []
     for label, tensor in labelled(result):
         outputs.append(tracer.value_of(tracer.meta_of(tensor)))
         labels.append(label)
     if not outputs:
         raise BridgeError("forward", "forward gives no tensor")
-    return tracer, outputs, labels
+    return tracer, outputs, labels, state
 
 
 def labelled(result, prefix=""):
@@ -171,9 +178,15 @@ def import_model(request):
     file = request["file"]
     notes = []
     torch.set_num_threads(max(1, min(4, os.cpu_count() or 1)))
-    loaded = load(file, notes)
-    tracer, outputs, labels = trace(file, loaded, notes)
+    return import_loaded(request, load(file, notes), notes)[0]
+
+
+def import_loaded(request, loaded, notes):
+    """The answer, and the part of the graph that it is about."""
+    file = request["file"]
+    tracer, outputs, labels, state = trace(file, loaded, notes)
     graph = tracer.graph
+    simplify.shorten_scans(graph)
     dropped = simplify.drop_biases(graph, outputs)
     missing = uncovered(graph, outputs)
     part = simplify.choose_part(graph, outputs)
@@ -184,7 +197,6 @@ def import_model(request):
         raise BridgeError("constant", "the result does not depend on any input")
     final = {value.index: label for value, label in zip(outputs, labels)}
     output_names = [final.get(value.index, f"{value.operator}_result") for value in part.outputs]
-    state = changed_state(loaded.module, tracer)
     if state:
         shown = ", ".join(state[:3]) + (f" and {len(state) - 3} more" if len(state) > 3 else "")
         notes.append(f"forward changes {shown}; the task does not (running statistics and the like are left as they are)")
@@ -192,12 +204,13 @@ def import_model(request):
         notes.append("some outputs are the same tensor; the task gives it once")
     task = emit(part, task_name(file), describe(loaded, file, missing), request.get("functions", []),
                 bool(request.get("special_values", False)), wants_tf32(graph, part, request.get("target", "")), output_names)
-    untouched = [value.origin.name for value in part.outputs if value.origin is not None]
+    untouched = [value.origin.name for value in outputs if value.origin is not None]
     if untouched:
-        notes.append(f"outputs that are inputs: {', '.join(untouched)}")
-    return {"schema": SCHEMA, "ok": True, "task": task.text, "name": task_name(file), "inputs": task.inputs, "outputs": task.outputs,
-            "notes": notes + tracer.notes, "dropped": dropped, "uncovered": missing, "share": part.share if missing else 1.0,
-            "training": loaded.module.training, "torch": torch.__version__}
+        notes.append(f"outputs that are inputs, which the task does not give again: {', '.join(untouched)}")
+    answer = {"schema": SCHEMA, "ok": True, "task": task.text, "name": task_name(file), "inputs": task.inputs, "outputs": task.outputs,
+              "notes": notes + tracer.notes, "dropped": dropped, "uncovered": missing, "share": part.share if missing else 1.0,
+              "training": loaded.module.training, "torch": torch.__version__}
+    return answer, part
 
 
 def describe(loaded, file, missing):

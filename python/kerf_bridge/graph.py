@@ -66,7 +66,7 @@ class Origin:
     """Where an input comes from, and what is known about its values."""
 
     def __init__(self, kind, name, sample=None, exact=None):
-        self.kind = kind        # "input", "parameter", "buffer", "constant" or "between" (computed by PyTorch)
+        self.kind = kind        # "input", "parameter", "buffer", "constant", "drawn" (random numbers) or "between" (computed by PyTorch)
         self.name = name        # as the user calls it: "x", "conv1.weight"
         self.sample = sample    # a real tensor with some of its values, or None
         self.exact = exact      # a distribution that is known exactly, or None

@@ -1,8 +1,10 @@
 """Elementwise operators and activations."""
 
-from .graph import Value, call, literal
+import torch
+
 from .errors import BridgeError
-from .table import COMPOSED, HANDLERS, Described, cast_text, need, operator
+from .graph import Value, call, literal
+from .table import COMPOSED, HANDLERS, Described, need, operator
 
 # The same name and one operand.
 for _name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "square", "sin", "cos", "tan",
@@ -32,10 +34,6 @@ def shift_or_scale(text, x, other):
     if isinstance(other, Value) and not isinstance(x, Value):
         return Described(text, keeps_bias=other)
     return text
-
-
-def times(alpha, y):
-    return literal(y) if alpha == 1 else f"{literal(alpha)} * {literal(y)}"
 
 
 def operand(x):
@@ -226,10 +224,15 @@ def dropout(input, p=0.5, training=True, inplace=False, train=None):
                       "call; call .eval() on the model in the file, or use p=0")
 
 
-@operator("bitwise_xor")
-def bitwise_xor(input, other):
-    return call("logical_xor", input, other)
+def bitwise(name):
+    def text(*operands):
+        need(all(isinstance(x, bool) or (isinstance(x, Value) and x.dtype == torch.bool) for x in operands), "bits of integers")
+        return call("logical_" + name, *operands)
+    return text
+
+
+for _name in ("and", "or", "xor", "not"):
+    operator("bitwise_" + _name)(bitwise(_name))
 
 
 COMPOSED.update({"glu"})
-del cast_text

@@ -3,7 +3,7 @@
 from .graph import Value, call
 from .table import Described, need, operator
 
-LONGEST = 4096  # steps times layers and directions; a task has 20000 nodes at most
+LONGEST = 900  # steps times layers and directions: about 20 nodes each, and a task has 20000 at most
 
 
 class Unrolled:

@@ -118,7 +118,14 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return [var(input, dim, unbiased, keepdim, correction=correction), reduction("mean", input, dim, keepdim)]
 
 
-@operator("norm", "linalg_norm", "linalg_vector_norm")
+@operator("linalg_norm")
+def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
+    axis_count = input.rank if dim is None else 1 if isinstance(dim, int) else len(dim)
+    need(axis_count == 1 or ord in (None, "fro"), "a norm of matrices")
+    return norm(input, 2 if ord is None else ord, dim, keepdim)
+
+
+@operator("norm", "linalg_vector_norm")
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None, ord=None, out=None):
     p = ord if ord is not None else p
     need(p != "nuc", "the nuclear norm")

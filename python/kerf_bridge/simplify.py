@@ -1,4 +1,36 @@
-"""Passes over a traced graph: what is not needed, what cannot matter, which part can be a task."""
+"""Passes over a traced graph: what cannot matter, what has a shorter form, which part can be a task."""
+
+import re
+
+SCAN = re.compile("^cum(sum|prod)\\(\x01(\\d+)\x02, axis=(-?\\d+)\\)$")
+FLIP = re.compile("^flip\\(\x01(\\d+)\x02, axis=\\[(-?\\d+)\\]\\)$")
+CAT = re.compile("^cat\\(\\[\x01(\\d+)\x02, \x01(\\d+)\x02\\], axis=(-?\\d+)\\)$")
+NARROW = re.compile("^narrow\\(\x01(\\d+)\x02, (-?\\d+), 0, (\\d+)\\)$")
+
+
+def shorten_scans(graph):
+    """Scans from the end (flip, scan, flip) and sums without the element itself (zeros, then the sum of all but the last) are one
+    operation of the task language."""
+    for value in graph.values:
+        if value.text is None:
+            continue
+        match = lambda pattern, index: pattern.match(graph.values[index].text or "")  # noqa: E731
+        outer = FLIP.match(value.text)
+        if outer:
+            scan = match(SCAN, int(outer.group(1)))
+            inner = match(FLIP, int(scan.group(2))) if scan else None
+            if inner and len({int(axis) % value.rank for axis in (outer.group(2), scan.group(3), inner.group(2))}) == 1:
+                value.text = f"cum{scan.group(1)}({graph.values[int(inner.group(1))]}, axis={scan.group(3)}, reverse=true)"
+            continue
+        join = CAT.match(value.text)
+        scan = match(SCAN, int(join.group(2))) if join else None
+        part = match(NARROW, int(scan.group(2))) if scan and scan.group(1) == "sum" else None
+        if part is None or not (graph.values[int(join.group(1))].text or "").startswith("zeros("):
+            continue
+        axis, source = int(join.group(3)) % value.rank, graph.values[int(part.group(1))]
+        same_axis = {axis} == {int(scan.group(3)) % value.rank, int(part.group(2)) % value.rank}
+        if same_axis and source.shape == value.shape and int(part.group(3)) == value.shape[axis] - 1:
+            value.text = f"cumsum({source}, axis={axis}, exclusive=true)"
 
 
 def drop_biases(graph, outputs):

@@ -6,6 +6,7 @@ Changes in place give the tensor a new value; PyTorch's version counters, which 
 say when another name of the same memory was changed.
 """
 
+import contextlib
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from . import operators
 from .errors import BridgeError
-from .graph import Graph, NotCovered, Origin, Value
+from .graph import Graph, NotCovered, Origin, Value, dtype_word
 
 SLOT = re.compile("\x01(-\\d+)\x02")  # a value between the statements of an unrolled layer
 
@@ -34,10 +35,10 @@ NAMES = {"__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsu
          "__truediv__": "div", "__rtruediv__": "rdiv", "__div__": "div", "__rdiv__": "rdiv", "__matmul__": "matmul",
          "__rmatmul__": "rmatmul", "__pow__": "pow", "__rpow__": "rpow", "__neg__": "neg", "__floordiv__": "floor_divide",
          "__mod__": "remainder", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-         "__and__": "logical_and", "__or__": "logical_or", "__xor__": "logical_xor", "__invert__": "logical_not",
+         "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__invert__": "bitwise_not",
          "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__idiv__": "div_",
-         "__ipow__": "pow_", "__abs__": "abs", "__rfloordiv__": "rfloor_divide", "__iand__": "logical_and_",
-         "__ior__": "logical_or_", "bitwise_not": "logical_not", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
+         "__ipow__": "pow_", "__abs__": "abs", "__rfloordiv__": "rfloor_divide", "__iand__": "bitwise_and_",
+         "__ior__": "bitwise_or_", "__rand__": "bitwise_and", "__ror__": "bitwise_or",
          "concat": "cat", "concatenate": "cat", "absolute": "abs", "multiply": "mul", "subtract": "sub", "divide": "div",
          "true_divide": "div", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
          "clip": "clamp", "special_expit": "sigmoid", "special_erf": "erf", "negative": "neg", "moveaxis": "movedim",
@@ -81,11 +82,30 @@ def replaced(thing, change):
     return thing
 
 
+@contextlib.contextmanager
+def seen_indexing():
+    """PyTorch 1.13 does not show x[0] and x[1:] to modes; with this it does."""
+    def shown(plain):
+        def function(self, *args):
+            if torch.overrides.has_torch_function((self,)):
+                return torch.overrides.handle_torch_function(plain, (self,), self, *args)
+            return plain(self, *args)
+        return function
+
+    kept = torch.Tensor.__getitem__, torch.Tensor.__setitem__
+    torch.Tensor.__getitem__, torch.Tensor.__setitem__ = map(shown, kept)
+    try:
+        yield
+    finally:
+        torch.Tensor.__getitem__, torch.Tensor.__setitem__ = kept
+
+
 class Tracer(TorchFunctionMode):
     def __init__(self, file):
         super().__init__()
         self.file = os.path.abspath(file)
         self.graph = Graph()
+        self.large = ()        # LargeTensors that know tensors without data which are no parameters
         self.modules = []      # paths of the modules being run, outermost first
         self.notes = []
         self._bound = {}       # id of a tensor without data: (tensor, value, its version then)
@@ -129,6 +149,10 @@ class Tracer(TorchFunctionMode):
         entry = self._bound.get(id(tensor))
         if entry is None:
             if tensor.device.type == "meta":
+                for large in self.large:  # an attribute that is no buffer
+                    sample, exact = large.sample_of(tensor)
+                    if sample is not None:
+                        return self._constant(tensor, sample, exact)
                 raise BridgeError("forward", "a tensor was made in a way that cannot be followed (outside of PyTorch's functions)",
                                   self.user_line())
             return self.value_of(self._twin_of(tensor))
@@ -148,12 +172,20 @@ class Tracer(TorchFunctionMode):
             number = tensor.item()
             value.text = operators.number_text(number, tensor.dtype)
         else:
-            name = f"constant{sum(v.origin is not None and v.origin.kind == 'constant' for v in self.graph.values) + 1}"
-            value.origin = Origin("constant", name, tensor.detach())
+            value.origin = Origin("constant", self._constant_name(), tensor.detach())
         self._bind(twin, value)
         self._twins[id(tensor)] = (tensor, twin)
         self._real[id(twin)] = tensor
         return twin
+
+    def _constant_name(self):
+        return f"constant{sum(v.origin is not None and v.origin.kind == 'constant' for v in self.graph.values) + 1}"
+
+    def _constant(self, tensor, sample, exact):
+        value = self.graph.new(tensor.shape, tensor.dtype)
+        value.origin = Origin("constant", self._constant_name(), sample, exact)
+        self._bind(tensor, value)
+        return value
 
     def meta_of(self, tensor):
         return tensor if tensor.device.type == "meta" else self._twin_of(tensor)
@@ -208,10 +240,9 @@ class Tracer(TorchFunctionMode):
         return func(*replaced(args, lambda _: next(order)), **kwargs)
 
     def _make(self, name, func, args, kwargs):
-        """zeros, arange, ...: a constant that the task computes, where it has the function; random numbers are refused."""
+        """zeros, arange, ...: a constant that the task computes, where it has the function."""
         if name in operators.RANDOM:
-            raise BridgeError("random", f"{name} draws random numbers in forward; a task computes the same in every call",
-                              self.user_line())
+            return self._draw(name, func, args, kwargs)
         text_of = operators.FACTORIES[name]
         if text_of is None:  # torch.tensor and its like: real, a constant when it is used
             changed = dict(kwargs)
@@ -222,6 +253,21 @@ class Tracer(TorchFunctionMode):
         moved.pop("pin_memory", None)
         result = func(*replaced(args, self.meta_of), **moved)
         return self._results(name, result, text_of(result, *args, **{k: v for k, v in kwargs.items() if k not in operators.PLACES}), [])
+
+    def _draw(self, name, func, args, kwargs):
+        """Random numbers that forward draws become an input: the task computes the same in every call."""
+        if name not in ("rand", "randn", "rand_like", "randn_like"):
+            raise BridgeError("random", f"{name} draws random numbers in forward; a task computes the same in every call: give them "
+                              "to forward as an argument", self.user_line())
+        moved = dict(kwargs) if name.endswith("_like") else dict(kwargs, device="meta")
+        drawn = func(*replaced(args, self.meta_of), **moved)
+        number = sum(v.origin is not None and v.origin.kind == "drawn" for v in self.graph.values) + 1
+        self.note(f"line {self.user_line()}: {name} draws random numbers; they are an input of the task, drawn{number}")
+        exact = "uniform(0, 1)" if name.startswith("rand_") or name == "rand" else "normal(0, 1)"
+        value = self.graph.new(drawn.shape, drawn.dtype)
+        value.origin = Origin("drawn", f"drawn{number}", None, exact)
+        self._bind(drawn, value)
+        return drawn
 
     def _same(self, name, func, args, kwargs):
         """Functions that give the tensor itself, or a copy: nothing is computed."""
@@ -335,7 +381,7 @@ class Tracer(TorchFunctionMode):
         value = self.graph.new(tensor.shape, tensor.dtype)
         value.operator, value.line = name, self.user_line()
         value.module = self.modules[-1] if self.modules else ""
-        if text is None:
+        if text is None or dtype_word(tensor.dtype) is None:
             self.graph.opaque_sources[value.index] = sources
         elif isinstance(text, operators.Described):
             value.text, value.without_bias, value.bias = text.text, text.without_bias, text.bias

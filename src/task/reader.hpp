@@ -12,7 +12,7 @@
 namespace kerf::task {
 
 /// Limits that keep every later stage finite; all far beyond real tasks.
-inline constexpr std::size_t kMaxTensors = 64;
+inline constexpr std::size_t kMaxTensors = 1024;
 inline constexpr std::size_t kMaxShapeSets = 64;
 inline constexpr std::size_t kMaxSymbols = 64;
 inline constexpr std::size_t kMaxBaselines = 32;

@@ -118,7 +118,7 @@ class PyTorch(unittest.TestCase):
                  (model("return x @ x"), "model.py:12: forward raised: RuntimeError"),
                  (model("return x if x.sum() > 0 else -x"), "model.py:12: bool: a decision depends on the values"),
                  (model("return F.dropout(x)"), "model.py:12: dropout with p=0.5 is active"),
-                 (model("return x + torch.randn(8)"), "model.py:12: randn draws random numbers in forward"),
+                 (model("return x + torch.empty(8).normal_()"), "model.py:12: normal_ draws random numbers in forward"),
                  (model("return x", init="raise ValueError('bad')"), "model.py:9: Model(...) raised: ValueError: bad")]
         for text, message in cases:
             with self.subTest(message):
@@ -156,6 +156,9 @@ class PyTorch(unittest.TestCase):
         self.assertIn('rest1 = "integers(0, 7)"', task)
         self.assertIn('rest2 = "integers(-1, 1)"', task)
         self.assertIn('rest3 = "uniform(0.001, 1)"', task)
+
+    def test_random_numbers_of_forward_become_an_input(self):
+        self.assertIn('drawn1 = "f32[8]"', self.task(model("return x + torch.randn(8)")))
 
     def test_precision_follows_the_module(self):
         half = model("return self.l(x)", "[torch.randn(4, 8).half()]", "self.l = nn.Linear(8, 8).half()")
