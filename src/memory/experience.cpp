@@ -119,6 +119,12 @@ std::string experience_id(const Experience& experience) {
       .substr(0, 16);
 }
 
+double similarity_to(const TaskSignature& task, const Experience& experience, const TextSimilarity& by_text) {
+  const double by_structure = similarity(task, experience.signature);
+  const auto found = by_text.find(experience.task_id);
+  return found == by_text.end() ? by_structure : (by_structure + std::clamp(found->second, 0.0, 1.0)) / 2;
+}
+
 void keep_confirmed(const Experience& known, Experience& again) {
   if (!known.confirmed || again.confirmed || again.kind != known.kind) return;
   again.speedup = known.speedup;

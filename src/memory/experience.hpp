@@ -45,6 +45,12 @@ struct Experience {
   bool operator==(const Experience&) const = default;
 };
 
+/// How alike texts of tasks are by an embedding model, by task id; empty without one.
+using TextSimilarity = std::map<std::string, double>;
+
+/// Of the task and the experience's: by structure, or half by structure and half by text where that is known.
+double similarity_to(const TaskSignature& task, const Experience& experience, const TextSimilarity& by_text);
+
 /// A confirmed kernel keeps its figures when it is seen again and not confirmed: search figures favour the lucky.
 void keep_confirmed(const Experience& known, Experience& again);
 

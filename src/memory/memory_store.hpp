@@ -46,7 +46,7 @@ class MemoryStore {
   virtual Result<std::vector<MemoryUse>> uses(const std::string& experience) const = 0;  ///< newest last
 };
 
-inline constexpr int kMemorySchema = 4;  ///< PRAGMA user_version of a memory file
+inline constexpr int kMemorySchema = 5;  ///< PRAGMA user_version of a memory file
 
 /// The file is made when it is missing, with its folder. A file of another kind or of a newer Kerf is refused.
 Result<std::unique_ptr<MemoryStore>> open_memory_store(const std::filesystem::path& file);

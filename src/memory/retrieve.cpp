@@ -77,7 +77,7 @@ std::map<std::string, double> advice_from(const TaskSignature& task, const std::
                                           const RetrieveOptions& options) {
   std::map<std::string, std::map<std::string, std::pair<double, double>>> best;  // variant, task: weight and share
   for (const Experience& one : known) {
-    const double weight = similarity(task, one.signature);
+    const double weight = similarity_to(task, one, options.by_text);
     if (weight < options.least_similarity) continue;
     for (const RecipeGene& gene : one.recipe.genes) {
       auto& [heaviest, share] = best[gene.family + "/" + gene.variant][one.task_id];
@@ -99,11 +99,12 @@ std::map<std::string, double> advice_from(const TaskSignature& task, const std::
 
 }  // namespace
 
-Pool most_similar(const TaskSignature& task, const std::vector<Experience>& known, std::size_t count, double least) {
+Pool most_similar(const TaskSignature& task, const std::vector<Experience>& known, std::size_t count, double least,
+                  const TextSimilarity& by_text) {
   Pool pool;
   for (const Experience& one : known)
     if (one.kind == kKernelKind)
-      if (const double like = similarity(task, one.signature); like >= least) pool.emplace_back(like, &one);
+      if (const double like = similarity_to(task, one, by_text); like >= least) pool.emplace_back(like, &one);
   std::stable_sort(pool.begin(), pool.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->share > b.second->share;
   });
@@ -120,11 +121,11 @@ Recollection retrieve(const TaskSignature& task, const std::vector<Experience>& 
     if (!one.recipe.genes.empty() && std::find(without.begin(), without.end(), one.id) == without.end())
       offered.push_back(one);  // others cannot be carried over to another task
   const auto size = static_cast<std::size_t>(std::max(0, options.count * options.pool_factor));
-  const Pool pool = most_similar(task, offered, size, options.least_similarity);
+  const Pool pool = most_similar(task, offered, size, options.least_similarity, options.by_text);
   const auto chosen = options.rule == Rule::published ? choose_by_chance(pool, task, options, rng)
                                                       : choose_by_bound(pool, task, moments, options);
   for (const Experience* one : chosen)
-    recollection.items.push_back({one->id, one->task, similarity(task, one->signature),
+    recollection.items.push_back({one->id, one->task, similarity_to(task, *one, options.by_text),
                                   value_of(*one, ValueStage::refine, task.family), one->speedup, one->recipe});
   if (options.count > 0 && options.rule != Rule::published) recollection.advice = advice_from(task, known, options);
   return recollection;

@@ -19,6 +19,7 @@ struct RetrieveOptions {
   double exploration = 0.3;       ///< weight of the upper confidence bound (kerf)
   double value_weight = 0.5;      ///< against a similarity of weight 1 (kerf)
   double epsilon = 0.1;           ///< share of random choices (published)
+  TextSimilarity by_text{};       ///< of an embedding model; empty: structure alone counts
 };
 
 /// An experience chosen for a task, with the reasons.
@@ -45,7 +46,7 @@ Recollection retrieve(const TaskSignature& task, const std::vector<Experience>& 
 /// The `count` most similar kernels, best first, with their similarity; those without a recipe too.
 std::vector<std::pair<double, const Experience*>> most_similar(const TaskSignature& task,
                                                                const std::vector<Experience>& known, std::size_t count,
-                                                               double least);
+                                                               double least, const TextSimilarity& by_text = {});
 
 std::string to_json(const Recollection& recollection);
 Result<Recollection> recollection_from_json(std::string_view text);

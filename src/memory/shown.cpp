@@ -77,13 +77,13 @@ std::vector<Pooled> shown_pool(const TaskSignature& task, const std::vector<Expe
                                const ShownOptions& options) {
   std::map<std::string, const Experience*> best;  // by task and composition, or by id
   for (const Experience& one : known) {
-    if (similarity(task, one.signature) < options.least_similarity) continue;
+    if (similarity_to(task, one, options.by_text) < options.least_similarity) continue;
     const bool made = one.kind == kKernelKind && !one.recipe.genes.empty();
     const Experience*& place = best[made ? one.task_id + "\n" + composition(one.recipe) : one.id];
     if (place == nullptr || one.share > place->share) place = &one;
   }
   std::vector<Pooled> pool;
-  for (const auto& [key, one] : best) pool.push_back({similarity(task, one->signature), *one});
+  for (const auto& [key, one] : best) pool.push_back({similarity_to(task, *one, options.by_text), *one});
   // Of a task first what was seen to help, then what was not shown yet, the fastest first.
   const auto worth = [&](const Pooled& one) {
     return belief(one, ValueStage::draft_shown, task.family, options).first +

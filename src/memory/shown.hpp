@@ -22,6 +22,7 @@ struct ShownOptions {
   double doubt = 0.2;        ///< deviation of that, falling likewise
   double noise = 0.6;        ///< deviation of one reward
   double other_stage = 0.5;  ///< what a use in the other stage counts
+  TextSimilarity by_text{};  ///< of an embedding model; empty: structure alone counts
 };
 
 /// An experience that may be shown, with its similarity to the task.

@@ -151,6 +151,13 @@ double similarity(const TaskSignature& a, const TaskSignature& b) {
          (1 - kDeviceShare * (1 - device_likeness(a, b)));
 }
 
+std::string signature_text(const TaskSignature& signature) {
+  std::string text = fmt::format("{} in {}:", signature.family, signature.precision);
+  for (const std::string& word : signature.words) text += " " + word;
+  std::replace(text.begin(), text.end(), '.', ' ');
+  return text;
+}
+
 std::string to_json(const TaskSignature& signature) {
   return nlohmann::json{{"words", signature.words},
                         {"family", signature.family},

@@ -38,6 +38,9 @@ TaskSignature signature_of(const Task& task, const std::string& target, DeviceSi
 /// words is needed; unlike ones cannot be made up for by equal extents or devices.
 double similarity(const TaskSignature& a, const TaskSignature& b);
 
+/// What the task does in words, without extents and device: what an embedding model is asked about.
+std::string signature_text(const TaskSignature& signature);
+
 std::string to_json(const TaskSignature& signature);
 Result<TaskSignature> signature_from_json(std::string_view text);
 

@@ -160,6 +160,7 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
       stored->config.memory = campaign.config.memory;
       stored->memory = campaign.memory;
       stored->skills = campaign.skills;
+      stored->likeness = campaign.likeness;
       stored->remember_more = true;
       return stored;
     }
@@ -174,6 +175,7 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   request.folder = entry.folder;
   request.memory = campaign.memory;
   request.skills = campaign.skills;
+  request.likeness = campaign.likeness;
   return request;
 }
 

@@ -17,12 +17,13 @@
 namespace kerf {
 
 struct CampaignRequest {
-  std::vector<TaskText> tasks;      ///< their names differ
-  RunConfig config;                 ///< of every run; evaluations are per task, seeds are drawn from this one
-  int rounds = 2;                   ///< in round i of n every task is taken to i/n of its evaluations
-  std::filesystem::path folder;     ///< of the campaign: one run per task, and campaign.json; one that is there goes on
-  MemoryStore* memory = nullptr;    ///< borrowed; null: every task is on its own
-  SkillStore* skills = nullptr;     ///< borrowed; null: no skills are used or written down
+  std::vector<TaskText> tasks;    ///< their names differ
+  RunConfig config;               ///< of every run; evaluations are per task, seeds are drawn from this one
+  int rounds = 2;                 ///< in round i of n every task is taken to i/n of its evaluations
+  std::filesystem::path folder;   ///< of the campaign: one run per task, and campaign.json; one that is there goes on
+  MemoryStore* memory = nullptr;  ///< borrowed; null: every task is on its own
+  SkillStore* skills = nullptr;   ///< borrowed; null: no skills are used or written down
+  TextLikeness* likeness = nullptr;  ///< borrowed; null: what is alike is found by structure and words alone
   std::vector<TaskText> samples{};  ///< tasks that verified skills may be tried again on, besides those of the campaign
   int recheck = -1;                 ///< most evaluations for that; 0: none; -1: a fifth of the campaign's
 };

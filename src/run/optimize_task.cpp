@@ -148,6 +148,7 @@ struct Machinery {
   std::optional<memory::TaskSignature> signature;  ///< of tasks with an expression
   std::unique_ptr<ExperienceContext> experiences;  ///< null where no agent is asked or nothing is known
   std::vector<std::string> remarks;                ///< for people, of making it
+  memory::TextSimilarity by_text;                  ///< of tasks that the memory knows, by an embedding model
   agents::SkillOffer offer;                        ///< skills that may be used
   std::vector<agents::PromptVariant> prompts;      ///< variants that the run begins with
   std::unique_ptr<Minds> minds;
@@ -173,6 +174,7 @@ Result<memory::Recollection> recalled_for(const OptimizeRequest& request, const 
   memory::RetrieveOptions options;
   options.rule = request.config.memory_rule;
   options.count = remembered_limit(request.config.search);
+  options.by_text = made.by_text;
   memory::Recollection found = made.builtin.remembered;
   const std::uint64_t seed = request.config.search.seed;
   const bool builtin = request.config.minds.has(kBuiltinMind);
@@ -216,6 +218,7 @@ void open_experiences(const OptimizeRequest& request, Machinery& made) {
     if (const auto store = open_run_store(request.folder, RunStore::Access::read)) run = run_id(**store).value_or("");
   memory::ShownOptions options;
   options.rule = config.memory_rule;
+  options.by_text = made.by_text;
   std::vector<std::string> skipped;
   auto opened = ExperienceContext::open(*request.memory, *made.signature, options, run,
                                         target_extension(config.target).substr(1), skipped);
@@ -243,6 +246,8 @@ agents::SelectContext context_of(const OptimizeRequest& request, const Machinery
 Status make_builtin(const OptimizeRequest& request, const fs::path& cache, Machinery& made) {
   const Task& task = request.task.task;
   if (task.graph) made.signature = signature_for(task, request.config.target, made.session->facts());
+  if (made.signature && request.likeness != nullptr && request.memory != nullptr && !request.trial)
+    made.by_text = text_similarities(*request.memory, *made.signature, *request.likeness);
   if (!request.config.minds.has(kBuiltinMind)) return fill_remembered(request, made);
   const auto peaks = load_peaks(cache, made.session->facts());
   KERF_TRY(made.builtin.synthesiser,
@@ -264,7 +269,7 @@ Status fill_offer(const OptimizeRequest& request, Machinery& made) {
     std::vector<std::string> skipped;
     const auto known = skill::all_skills(*request.skills, skipped);
     if (known)
-      made.offer.skills = shortlist(*known, config.skill_rule, request.task, config.target);
+      made.offer.skills = shortlist(*known, config.skill_rule, request.task, config.target, request.likeness);
     else
       made.remarks.push_back("skills cannot be read, the search begins without them: " + known.error().message);
   }
@@ -302,6 +307,9 @@ Result<Machinery> make_machinery(const OptimizeRequest& request, const TargetRes
   KERF_TRY_VOID(fill_offer(request, made));
   KERF_TRY_VOID(fill_prompts(request, made));
   open_experiences(request, made);
+  if (request.likeness != nullptr)
+    if (const std::string problem = request.likeness->untold_problem(); !problem.empty())
+      made.remarks.push_back("what is alike is found without embeddings: " + problem);
   MindAccess access = request.access;
   access.context = context_of(request, made);
   access.skills = made.offer;

@@ -18,6 +18,7 @@
 #include "run/run_config.hpp"
 #include "run/run_task.hpp"
 #include "run/standing.hpp"
+#include "run/text_likeness.hpp"
 #include "search/loop.hpp"
 #include "target/target.hpp"
 
@@ -26,18 +27,19 @@ namespace kerf {
 struct OptimizeRequest {
   TaskText task;
   RunConfig config;
-  std::filesystem::path folder;    ///< of the run; new, or one that is resumed
-  bool resume = false;             ///< go on with the steps in the folder; task and kernels are then those of the run
-  std::vector<Step> follow;        ///< a recorded run whose decisions are taken again; empty: none
-  MindAccess access{};             ///< keys and files of the minds; never kept
-  std::vector<Candidate> kernels;  ///< judged first, in this order; their `target` is the configuration's
-  MemoryStore* memory = nullptr;   ///< borrowed: read at the beginning, added to at the end; null: neither
-  std::string remembered;          ///< what the recorded or resumed run took from the memory, JSON; "": nothing
-  bool remember_more = false;      ///< a run that is resumed looks into the memory once more
-  SkillStore* skills = nullptr;    ///< borrowed: looked into at the beginning, added to at the end; null: neither
-  PromptStore* prompts = nullptr;  ///< borrowed: variants of the prompt, likewise
-  std::string begun{};             ///< variants that the recorded or resumed run began with, JSON; "": the seed alone
-  std::string offered{};           ///< skills that the recorded or resumed run could use, JSON; "": none
+  std::filesystem::path folder;      ///< of the run; new, or one that is resumed
+  bool resume = false;               ///< go on with the steps in the folder; task and kernels are then those of the run
+  std::vector<Step> follow;          ///< a recorded run whose decisions are taken again; empty: none
+  MindAccess access{};               ///< keys and files of the minds; never kept
+  std::vector<Candidate> kernels;    ///< judged first, in this order; their `target` is the configuration's
+  MemoryStore* memory = nullptr;     ///< borrowed: read at the beginning, added to at the end; null: neither
+  std::string remembered;            ///< what the recorded or resumed run took from the memory, JSON; "": nothing
+  bool remember_more = false;        ///< a run that is resumed looks into the memory once more
+  SkillStore* skills = nullptr;      ///< borrowed: looked into at the beginning, added to at the end; null: neither
+  PromptStore* prompts = nullptr;    ///< borrowed: variants of the prompt, likewise
+  TextLikeness* likeness = nullptr;  ///< borrowed: helps to find what is alike; null: structure and words alone
+  std::string begun{};               ///< variants that the recorded or resumed run began with, JSON; "": the seed alone
+  std::string offered{};             ///< skills that the recorded or resumed run could use, JSON; "": none
   std::optional<agents::SkillOffer> trial{};  ///< an arm of a trial: these, and nothing is learned
 };
 

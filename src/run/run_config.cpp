@@ -24,10 +24,11 @@ std::string to_toml(const RunConfig& config, const std::string& task) {
   std::string text = fmt::format(
       "# How this run was started; 'kerf optimize --resume' reads it from the run's database.\n"
       "task = {}\ntarget = {}\ndevice = {}\nmethod = {}\nseed = \"{}\"\nevaluations = {}\nseconds = {}\nmemory_rule = "
-      "{}\nskill_rule = {}\nmemory = {}\nrecord_chats = {}\n",
+      "{}\nskill_rule = {}\nmemory = {}\nrecord_chats = {}\nembedding_model = {}\nembedding_url = {}\n",
       quoted(task), quoted(config.target), quoted(config.device), quoted(config.search.search), config.search.seed,
       config.search.evaluations, config.search.seconds, quoted(std::string(memory::rule_name(config.memory_rule))),
-      quoted(std::string(skill_rule_name(config.skill_rule))), quoted(config.memory), quoted(config.record_chats));
+      quoted(std::string(skill_rule_name(config.skill_rule))), quoted(config.memory), quoted(config.record_chats),
+      quoted(config.embedding.model), quoted(config.embedding.base_url));
   std::string section;
   for (const auto& [name, value] : effective_settings(config.judge, config.search)) {
     const auto dot = name.find('.');
@@ -66,6 +67,7 @@ Result<RunConfig> config_from_toml(const std::string& text) {
   }
   config.memory = word("memory");  // likewise
   config.record_chats = word("record_chats");
+  config.embedding = {word("embedding_model"), word("embedding_url")};
   for (const auto& [section, node] : table)
     if (const toml::table* values = node.as_table(); values != nullptr && section.str() != "minds")
       for (const auto& [key, value] : *values)

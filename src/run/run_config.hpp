@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "judge/judge.hpp"
+#include "llm/embeddings.hpp"
 #include "memory/values.hpp"
 #include "run/mind_config.hpp"
 #include "run/run_skills.hpp"
@@ -21,6 +22,7 @@ struct RunConfig {
   MindConfig minds;
   memory::Rule memory_rule = memory::Rule::kerf;  ///< by which experiences are chosen and valued
   SkillRule skill_rule = SkillRule::verified;     ///< which skills may be used
+  llm::EmbeddingSpec embedding{};                 ///< the model that helps to find what is alike; empty: none
   std::string memory;                             ///< as given: "off", or an absolute path; "": the user's own
   std::string record_chats;                       ///< absolute path that exchanges are appended to; "": none
 };

@@ -129,6 +129,26 @@ skill::Hint hint_of(const memory::RecipeGene& gene) {
   return {std::move(operators), gene.family, gene.variant, gene.parameters};
 }
 
+/// By words; with an embedding model half by words and half by meaning, so that none needs a word in common.
+std::vector<skill::Found> nearest(const std::vector<Skill>& skills, const std::string& query, TextLikeness* likeness) {
+  std::vector<skill::Found> by_words = skill::find_skills(skills, query, skills.size());
+  std::vector<std::string> texts;
+  for (const Skill& one : skills) texts.push_back(skill::searched_text(one));
+  const std::vector<double> alike = likeness == nullptr ? std::vector<double>{} : likeness->to(query, texts);
+  if (!alike.empty()) {
+    const double most = by_words.empty() ? 1 : by_words.front().score;
+    std::map<const Skill*, double> scores;
+    for (const skill::Found& one : by_words) scores[one.skill] = one.score / most;
+    by_words.clear();
+    for (std::size_t i = 0; i < skills.size(); ++i)
+      by_words.push_back({&skills[i], (scores[&skills[i]] + std::max(0.0, alike[i])) / 2});
+    std::stable_sort(by_words.begin(), by_words.end(),
+                     [](const skill::Found& a, const skill::Found& b) { return a.score > b.score; });
+  }
+  if (by_words.size() > kSkillShortlist) by_words.resize(kSkillShortlist);
+  return by_words;
+}
+
 }  // namespace
 
 std::string_view skill_rule_name(SkillRule rule) {
@@ -147,7 +167,7 @@ Result<SkillRule> skill_rule_from_name(std::string_view name) {
 std::string family_of(const Task& task) { return task.graph ? memory::operator_family(*task.graph) : ""; }
 
 std::vector<Skill> shortlist(const std::vector<Skill>& skills, SkillRule rule, const TaskText& task,
-                             const std::string& target) {
+                             const std::string& target, TextLikeness* likeness) {
   std::vector<Skill> allowed;
   const std::string family = family_of(task.task);
   for (const Skill& one : skills) {
@@ -159,7 +179,7 @@ std::vector<Skill> shortlist(const std::vector<Skill>& skills, SkillRule rule, c
       fmt::format("{}\n{}\n{}\n{}", task.task.name, task.source, family, join(operators_of_task(task.task), " "));
   std::vector<Skill> list;
   std::set<std::string> names;
-  for (const skill::Found& found : skill::find_skills(allowed, query, kSkillShortlist))
+  for (const skill::Found& found : nearest(allowed, query, likeness))
     if (names.insert(found.skill->name).second) list.push_back(*found.skill);
   return list;
 }

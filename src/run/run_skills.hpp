@@ -13,6 +13,7 @@
 #include "propose/proposer.hpp"
 #include "propose/synth/synthesiser.hpp"
 #include "run/run_task.hpp"
+#include "run/text_likeness.hpp"
 #include "skill/library.hpp"
 #include "store/run_store.hpp"
 
@@ -38,7 +39,7 @@ std::string family_of(const Task& task);
 /// Those of `skills` that the rule allows and whose scope the task is in, found by the task's words, best first. Of one
 /// name only the newest version.
 std::vector<skill::Skill> shortlist(const std::vector<skill::Skill>& skills, SkillRule rule, const TaskText& task,
-                                    const std::string& target);
+                                    const std::string& target, TextLikeness* likeness = nullptr);
 
 /// As it is recorded with a run, and back.
 std::string to_json(const agents::SkillOffer& offer);

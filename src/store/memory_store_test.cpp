@@ -173,7 +173,8 @@ TEST(MemoryStore, ReadsWhatAnOlderKerfWrote) {
   // As schema 2 had it: no sources, no hash in the records.
   auto old = store::Database::open(file, store::Database::Mode::write).value();
   ASSERT_TRUE(
-      old.execute("DROP TABLE sources; DROP TABLE prompts; DROP TABLE prompt_runs; PRAGMA user_version = 2; UPDATE "
+      old.execute("DROP TABLE sources; DROP TABLE embeddings; DROP TABLE prompts; DROP TABLE prompt_runs; PRAGMA "
+                  "user_version = 2; UPDATE "
                   "experiences SET record = "
                   "json_remove(record, '$.source_hash')"));
   const auto store = open_memory_store(file);

@@ -57,9 +57,9 @@ TEST(SkillStore, AMemoryOfAnOlderKerfIsBroughtUpToDate) {
   {
     auto database = store::Database::open(file, store::Database::Mode::write);
     ASSERT_TRUE(database);
-    ASSERT_TRUE(
-        database->execute("DROP TABLE skills; DROP TABLE skill_uses; DROP TABLE sources; DROP TABLE prompts; "
-                          "DROP TABLE prompt_runs; PRAGMA user_version = 1"));
+    ASSERT_TRUE(database->execute(
+        "DROP TABLE skills; DROP TABLE skill_uses; DROP TABLE sources; DROP TABLE embeddings; DROP TABLE prompts; "
+        "DROP TABLE prompt_runs; PRAGMA user_version = 1"));
   }
   auto store = open_skill_store(file);
   ASSERT_TRUE(store) << store.error().message;

@@ -154,6 +154,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options, const E
                 fmt::format("--set {}: a search chooses tunables itself; settings have a dot: search.patience=100",
                             settings.tunables.begin()->first));
   KERF_TRY_VOID(apply_settings(settings, request.config.judge, &request.config.search));
+  KERF_TRY_VOID(overlay_embedding(options.embedding, request.config.embedding));
   request.config.memory = kept_memory(options.memory);
   request.rounds = options.rounds;
   request.folder = options.out.empty()
@@ -172,6 +173,9 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   KERF_TRY(const auto skills, open_skills(options.memory, environment));
   request.skills = skills.get();
   if (options.recheck) request.recheck = *options.recheck;
+  KERF_TRY(const auto embeddings,
+           open_embeddings(request.config.embedding, options.embedding.key_file, options.memory, environment, console));
+  if (embeddings) request.likeness = embeddings->likeness.get();
   KERF_TRY(request.samples, expression_samples());
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);

@@ -70,6 +70,7 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
                             settings.tunables.begin()->first));
   KERF_TRY_VOID(make_policy(config.search.search));  // known by name?
   KERF_TRY_VOID(overlay_minds(options.minds, config.minds));
+  KERF_TRY_VOID(overlay_embedding(options.embedding, config.embedding));
   return apply_settings(settings, config.judge, &config.search);
 }
 
@@ -194,6 +195,9 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   request.skills = skills.get();
   KERF_TRY(const auto prompts, open_prompts(request.config.memory, environment));
   request.prompts = prompts.get();
+  KERF_TRY(const auto embeddings, open_embeddings(request.config.embedding, options.minds.key_file,
+                                                  request.config.memory, environment, console));
+  if (embeddings) request.likeness = embeddings->likeness.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
   const InterruptGuard guard;

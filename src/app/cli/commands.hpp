@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/embedding_option.hpp"
 #include "app/cli/environment.hpp"
 #include "app/cli/mind_options.hpp"
 #include "base/result.hpp"
@@ -48,6 +49,7 @@ struct OptimizeOptions {
   std::string skills;                 ///< "": verified, or that of the run
   std::vector<std::string> set;
   MindOptions minds{};
+  EmbeddingOptions embedding{};
   bool json = false;
   int jobs = 0;
 };

@@ -73,6 +73,9 @@ void define_memory_commands(CLI::App& app, Options& options) {
   add_value(tasks, "--set", campaign.set, "NAME=VALUE", "A setting, for example search.patience=30; may be repeated")
       ->expected(1)
       ->take_all();
+  add_embedding(tasks, campaign.embedding);
+  add_value(tasks, "--key-file", campaign.embedding.key_file, "FILE",
+            "The key for it, in a file of yours alone (default: OPENAI_API_KEY)");
   tasks->add_flag("--json", campaign.json, "One JSON object on stdout at the end, nothing else");
   add_value(tasks, "--jobs", campaign.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));

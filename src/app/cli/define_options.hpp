@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/cli/embedding_option.hpp"
 #include "app/cli/mind_options.hpp"
 #include "base/text.hpp"
 #include "target/target.hpp"
@@ -80,6 +81,14 @@ inline void add_models(CLI::App* command, MindOptions& options) {
   add_value(command, "--models", options.models_file, "FILE", "Models with their prices and limits (docs/formats.md)");
   add_value(command, "--key-file", options.key_file, "FILE",
             "The key, in a file of yours alone (default: OPENAI_API_KEY)");
+}
+
+/// A model that says how alike texts are.
+inline void add_embedding(CLI::App* command, EmbeddingOptions& options) {
+  add_value(command, "--embedding-model", options.model, "NAME",
+            "A model that helps to find similar tasks and fitting skills (default: none)");
+  add_value(command, "--embedding-url", options.url, "URL",
+            "Its OpenAI-compatible endpoint (default: https://api.openai.com/v1)");
 }
 
 /// "cpu, opencl or cuda".

@@ -84,6 +84,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
       ->take_all();
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
       ->check(whole_number(0, 1024));
+  add_embedding(command, options.embedding);
   define_minds(command, options.minds);
 }
 

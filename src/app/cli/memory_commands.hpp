@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/embedding_option.hpp"
 #include "app/cli/environment.hpp"
 #include "base/result.hpp"
 
@@ -35,6 +36,7 @@ struct CampaignOptions {
   int rounds = 2;                     ///< in which each task gets its share of them
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
   std::vector<std::string> set;
+  EmbeddingOptions embedding{};
   bool json = false;
   int jobs = 0;
 };
