@@ -15,6 +15,9 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   std::error_code ec;
   if (std::filesystem::is_directory(path, ec))
     return fail(Errc::invalid_input, path.string() + " is a folder, not a file");
+  // A pipe may never end, and reading it cannot be interrupted.
+  if (std::filesystem::exists(path, ec) && !std::filesystem::is_regular_file(path, ec))
+    return fail(Errc::invalid_input, path.string() + " is a pipe or a device, not a plain file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Errc::not_found, "cannot open " + path.string() + ": " + std::strerror(errno));
   std::ostringstream text;

@@ -29,7 +29,9 @@ std::size_t skip_string(std::string_view text, std::size_t i) {
 
 }  // namespace
 
-std::optional<std::size_t> beyond_ascii(std::string_view text) {
+std::optional<TomlFault> toml_fault(std::string_view text) {
+  constexpr int kMostDots = 100;
+  int dots = 0;  // since a key or value can have begun
   std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   char last = '\n';  // the last character that is not blank; decides whether a quote can open a string
   while (i < text.size()) {
@@ -41,8 +43,10 @@ std::optional<std::size_t> beyond_ascii(std::string_view text) {
     } else if (text[i] == '#') {
       i = std::min(text.find('\n', i), text.size());
     } else if (static_cast<unsigned char>(text[i]) >= 0x80) {
-      return i;
+      return TomlFault{i, "a character beyond ASCII outside of quotes and comments"};
     } else {
+      if (text[i] == '.' && ++dots > kMostDots) return TomlFault{i, "a key of more than 100 parts"};
+      if (text[i] == '\n' || text[i] == '=' || text[i] == ',' || text[i] == '{' || text[i] == '[') dots = 0;
       ++i;
     }
   }

@@ -12,6 +12,7 @@
 #include <toml++/toml.h>
 
 #include "base/text.hpp"
+#include "base/toml_text.hpp"
 
 namespace kerf::llm {
 namespace {
@@ -103,6 +104,8 @@ std::string quoted(const std::string& value) { return nlohmann::json(value).dump
 }  // namespace
 
 Result<std::vector<ModelSpec>> parse_models(const std::string& source, const std::string& where) {
+  if (const auto found = toml_fault(source))
+    return fail(Errc::invalid_input, fmt::format("{}: {} (byte {})", where, found->what, found->at));
   const toml::parse_result parsed = toml::parse(source);
   if (!parsed)
     return fail(Errc::invalid_input,

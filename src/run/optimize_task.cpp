@@ -85,19 +85,27 @@ std::string new_run_id(const OptimizeRequest& request) {
       .substr(0, 16);
 }
 
+/// What a run is of, before its first step.
+Status write_head(const OptimizeRequest& request, RunStore& store) {
+  const RunConfig& config = request.config;
+  KERF_TRY_VOID(store.set("target", config.target));
+  KERF_TRY_VOID(store.set("seed", std::to_string(config.search.seed)));
+  KERF_TRY_VOID(store.set("search", config.search.search));
+  KERF_TRY_VOID(store.set("kerf_version", kKerfVersion));
+  KERF_TRY_VOID(store.set("run_id", new_run_id(request)));
+  if (!request.kernels.empty()) {
+    KERF_TRY_VOID(store.set("own_kernels", to_json(request.kernels)));
+  }
+  KERF_TRY_VOID(write_config(store, to_toml(config, request.task.task.name)));
+  return store_task(store, request.task);
+}
+
 Result<std::unique_ptr<RunStore>> create_store(const OptimizeRequest& request) {
   KERF_TRY(auto store, create_run_store(request.folder));
-  const RunConfig& config = request.config;
-  KERF_TRY_VOID(store->set("target", config.target));
-  KERF_TRY_VOID(store->set("seed", std::to_string(config.search.seed)));
-  KERF_TRY_VOID(store->set("search", config.search.search));
-  KERF_TRY_VOID(store->set("kerf_version", kKerfVersion));
-  KERF_TRY_VOID(store->set("run_id", new_run_id(request)));
-  if (!request.kernels.empty()) {
-    KERF_TRY_VOID(store->set("own_kernels", to_json(request.kernels)));
+  if (Status written = write_head(request, *store); !written) {
+    discard_run(*store);
+    return tl::unexpected<Error>(std::move(written).error());
   }
-  KERF_TRY_VOID(write_config(*store, to_toml(config, request.task.task.name)));
-  KERF_TRY_VOID(store_task(*store, request.task));
   return store;
 }
 
@@ -473,8 +481,12 @@ Result<OptimizeResult> optimize_task(const OptimizeRequest& request, const Targe
   KERF_TRY(Machinery machinery, make_machinery(request, resources));
   KERF_TRY(const auto store, request.resume ? open_store(request) : create_store(request));
   auto result = search_in(*store, request, machinery, resources, observer, interrupted);
+  if (!started) return result;
   const auto steps = store->steps();
-  if (started && (result || !steps || !steps->empty())) started->keep();
+  if (result || !steps || !steps->empty())
+    started->keep();
+  else
+    discard_run(*store);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
 #include <toml++/toml.h>
 
+#include "base/toml_text.hpp"
 #include "run/settings.hpp"
 
 namespace kerf {
@@ -44,6 +45,8 @@ std::string to_toml(const RunConfig& config, const std::string& task) {
 Result<RunConfig> config_from_toml(const std::string& text) {
   RunConfig config;
   Settings settings;
+  if (const auto found = toml_fault(text))
+    return fail(Errc::invalid_input, fmt::format("the run's configuration cannot be read: {}", found->what));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     return fail(Errc::invalid_input,

@@ -20,25 +20,17 @@ Result<StartedFolder> StartedFolder::check(const fs::path& folder) {
                       : fmt::format("{} is not empty (there is '{}'); choose another folder", folder.string(),
                                     fs::directory_iterator(folder, error)->path().filename().string()));
   }
-  started.folder_ = folder;
   for (fs::path at = fs::absolute(folder, error); !at.empty() && !fs::exists(at, error) && at != at.parent_path();
        at = at.parent_path())
     started.made_.push_back(at);
   return started;
 }
 
-StartedFolder::StartedFolder(StartedFolder&& other) noexcept
-    : folder_(std::move(other.folder_)), made_(std::move(other.made_)) {
-  other.keep();
-}
+StartedFolder::StartedFolder(StartedFolder&& other) noexcept : made_(std::move(other.made_)) { other.keep(); }
 
 StartedFolder::~StartedFolder() {
-  if (folder_.empty()) return;
   std::error_code error;
-  std::vector<fs::path> inside;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) inside.push_back(entry.path());
-  for (const auto& path : inside) fs::remove_all(path, error);
-  for (const auto& path : made_) fs::remove(path, error);  // refused by the system when others use it by now
+  for (const auto& path : made_) fs::remove(path, error);  // refused by the system when there is something in it
 }
 
 }  // namespace kerf

@@ -8,7 +8,8 @@
 
 namespace kerf {
 
-/// Removes what a run that failed to start has written: the folder and those parents that did not exist before.
+/// Removes the folder of a run that failed to start and those parents that did not exist before, where they are empty.
+/// Files are the business of who holds the run's lock (`discard_run`).
 class StartedFolder {
  public:
   /// invalid_input when there is something in the folder; nothing is written.
@@ -16,12 +17,11 @@ class StartedFolder {
   StartedFolder(StartedFolder&& other) noexcept;
   StartedFolder& operator=(StartedFolder&&) = delete;
   ~StartedFolder();
-  void keep() { made_.clear(), folder_.clear(); }
+  void keep() { made_.clear(); }
 
  private:
   StartedFolder() = default;
-  std::filesystem::path folder_;             // emptied ...
-  std::vector<std::filesystem::path> made_;  // ... and these removed, innermost first
+  std::vector<std::filesystem::path> made_;  // innermost first
 };
 
 }  // namespace kerf

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.hpp"
+#include "store/run_store.hpp"
 
 namespace kerf {
 namespace {
@@ -23,7 +24,9 @@ TEST_F(StartedFolderTest, LeavesNothingBehindWhenTheStartFails) {
   {
     auto folder = StartedFolder::check(root_ / "runs" / "one");
     ASSERT_TRUE(folder);
-    ASSERT_TRUE(write_file_atomic(root_ / "runs" / "one" / "kerf.lock", "1"));
+    const auto run = create_run_store(root_ / "runs" / "one");
+    ASSERT_TRUE(run);
+    discard_run(**run);
   }
   EXPECT_FALSE(fs::exists(root_ / "runs"));
   EXPECT_TRUE(fs::exists(root_));
@@ -35,11 +38,35 @@ TEST_F(StartedFolderTest, KeepsAFolderThatWasThereAndParentsThatOthersUse) {
     auto mine = StartedFolder::check(root_ / "mine");
     auto other = StartedFolder::check(root_ / "runs" / "one");
     ASSERT_TRUE(mine && other);
-    ASSERT_TRUE(write_file_atomic(root_ / "mine" / "kerf.db", "x"));
+    const auto run = create_run_store(root_ / "mine");
+    ASSERT_TRUE(run);
+    discard_run(**run);
     ASSERT_TRUE(write_file_atomic(root_ / "runs" / "two" / "kerf.db", "x"));
   }
+  EXPECT_TRUE(fs::exists(root_ / "mine"));
   EXPECT_TRUE(fs::is_empty(root_ / "mine"));
   EXPECT_TRUE(fs::exists(root_ / "runs" / "two" / "kerf.db"));
+}
+
+TEST_F(StartedFolderTest, LeavesTheRunOfAnotherAlone) {
+  {
+    auto late = StartedFolder::check(root_ / "one");  // both checked, then one was faster
+    ASSERT_TRUE(late);
+    const auto run = create_run_store(root_ / "one");
+    ASSERT_TRUE(run);
+    EXPECT_FALSE(create_run_store(root_ / "one"));
+  }
+  EXPECT_TRUE(fs::exists(root_ / "one" / "kerf.db"));
+  EXPECT_TRUE(open_run_store(root_ / "one", RunStore::Access::write));
+}
+
+TEST_F(StartedFolderTest, FilesThatOthersPutThereStay) {
+  const auto run = create_run_store(root_ / "one");
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(write_file_atomic(root_ / "one" / "notes.txt", "x"));
+  discard_run(**run);
+  EXPECT_FALSE(fs::exists(root_ / "one" / "kerf.db"));
+  EXPECT_TRUE(fs::exists(root_ / "one" / "notes.txt"));
 }
 
 TEST_F(StartedFolderTest, KeepsARunThatStarted) {

@@ -243,8 +243,7 @@ std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::er
 Result<Skill> skill_from_toml(std::string_view text, const std::string& where) {
   const auto named = [&](const std::string& words) { return fail(Errc::invalid_input, where + ": " + words); };
   if (text.size() > kLongestSkill) return named(fmt::format("it has more than {} bytes", kLongestSkill));
-  if (const auto found = beyond_ascii(text))
-    return named(fmt::format("byte {} is beyond ASCII and outside of quotes and comments", *found));
+  if (const auto found = toml_fault(text)) return named(fmt::format("{} (byte {})", found->what, found->at));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     return fail(Errc::invalid_input, fmt::format("{}:{}: {}", where, parsed.error().source().begin.line,

@@ -57,6 +57,10 @@ class RunStore {
 /// the folder may exist when it is empty. One process writes at a time: a second one is refused clearly.
 Result<std::unique_ptr<RunStore>> create_run_store(const std::filesystem::path& folder);
 
+/// Removes the files of a run that was created and did not start, while it is still open: only then they are nobody
+/// else's. Other files in its folder stay.
+void discard_run(const RunStore& run);
+
 /// An existing run. Reading works beside a writer. Opening for writing brings events.jsonl into step with the database.
 Result<std::unique_ptr<RunStore>> open_run_store(const std::filesystem::path& folder, RunStore::Access access);
 

@@ -138,6 +138,7 @@ TEST_F(RunStoreTest, BytesThatAreNotTextComeBackUnchanged) {
   auto store = create_run_store(folder_).value();
   Step step = make_step(1);
   step.source = bytes;
+  step.evaluation.candidate_id = sha256_hex(bytes);
   step.name = bytes;
   step.change = bytes;
   step.decision = bytes;
@@ -176,6 +177,27 @@ TEST_F(RunStoreTest, ReadersSeeWhatAWriterAppends) {
     ASSERT_TRUE(writer->append(make_step(i)));
     ASSERT_EQ(reader->steps().value().size(), static_cast<std::size_t>(i));
   }
+}
+
+TEST_F(RunStoreTest, ARunWhoseFolderIsMovedAwayEndsAndLosesNothing) {
+  auto store = create_run_store(folder_).value();
+  ASSERT_TRUE(store->append(make_step(1)));
+  fs::rename(folder_, root_ / "elsewhere");
+  const auto lost = store->append(make_step(2));
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message.find("was moved or removed"), std::string::npos);
+  store.reset();
+  EXPECT_FALSE(fs::exists(folder_));
+  EXPECT_EQ(open_run_store(root_ / "elsewhere", Access::write).value()->steps()->size(), 1u);
+}
+
+TEST_F(RunStoreTest, AnEventLogThatIsAPipeIsRefused) {
+  create_run_store(folder_).value().reset();
+  fs::remove(folder_ / "events.jsonl");
+  ASSERT_EQ(::mkfifo((folder_ / "events.jsonl").c_str(), 0600), 0);
+  const auto opened = open_run_store(folder_, Access::write);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("not a plain file"), std::string::npos);
 }
 
 TEST_F(RunStoreTest, AFolderWithOtherThingsIsNotTaken) {

@@ -1,6 +1,7 @@
 // Runs in SQLite.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <set>
 
@@ -40,9 +41,36 @@ Status check_unused(const fs::path& folder) {
   return {};
 }
 
+/// The names of the files that a run writes into its folder.
+bool is_run_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name == store::kLockFile || name == "events.jsonl" || name == "run.toml" || name.starts_with("kerf.db") ||
+         name.starts_with("best.") || name.starts_with("naive.");
+}
+
+void remove_run_files(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_run_file(entry.path())) found.push_back(entry.path());
+  for (const auto& path : found) fs::remove(path, error);
+}
+
+/// Which file a path leads to.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  static FileIdentity of(const fs::path& path) {
+    struct stat found = {};
+    return ::stat(path.c_str(), &found) == 0 ? FileIdentity{found.st_dev, found.st_ino} : FileIdentity{};
+  }
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// What a store holds while it is open.
 struct Parts {
   fs::path folder;
+  FileIdentity identity;           // of the database
   std::optional<FolderLock> lock;  // before the database: let go of last
   std::optional<Database> database;
   std::optional<EventLog> events;      // writers only
@@ -57,6 +85,19 @@ class SqliteRunStore final : public RunStore {
     KERF_CHECK(parts_.events.has_value(), "a run opened for reading is not written to");
     const auto* finished = std::get_if<StepFinished>(&event);
     if (finished == nullptr && !std::holds_alternative<RunMark>(event)) return {};
+    if (FileIdentity::of(database_path(folder())) != parts_.identity)
+      return fail(Errc::io,
+                  fmt::format("{} was moved or removed while the run was written; what was reported is in it, "
+                              "and 'kerf optimize --resume' goes on where it is now",
+                              folder().string()));
+    if (Status written = write(event, finished); !written)
+      return fail(written.error().code,
+                  fmt::format("{}: {}; what was reported before is kept, and 'kerf optimize --resume' goes on from it",
+                              folder().string(), written.error().message));
+    return {};
+  }
+
+  Status write(const RunEvent& event, const StepFinished* finished) {
     KERF_TRY(Transaction transaction, Transaction::begin(*parts_.database));
     if (finished != nullptr) {
       KERF_TRY(const auto last, parts_.database->integer("SELECT max(number) FROM steps"));
@@ -94,6 +135,8 @@ class SqliteRunStore final : public RunStore {
     if (found) {
       auto step = store::read_step(row);
       if (!step) return store::damaged(folder().string(), step.error().message);
+      if (const std::string wrong = store::wrong_step(*step); !wrong.empty())
+        return store::damaged(folder().string(), fmt::format("step {} {}", number, wrong));
       return step;
     }
     KERF_TRY(const auto last, parts_.database->integer("SELECT max(number) FROM steps"));
@@ -155,6 +198,8 @@ Result<std::optional<std::string>> RunStore::get(const std::string& key) const {
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
+void discard_run(const RunStore& run) { remove_run_files(run.folder()); }
+
 Result<std::unique_ptr<RunStore>> create_run_store(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -170,10 +215,19 @@ Result<std::unique_ptr<RunStore>> create_run_store(const fs::path& folder) {
     return fail(
         Errc::invalid_input,
         fmt::format("{} holds a run already; continue it with --resume or choose another folder", folder.string()));
-  KERF_TRY_VOID(store::migrate(database, folder.string()));
-  parts.database.emplace(std::move(database));
-  KERF_TRY(EventLog events, EventLog::open(folder / "events.jsonl", ""));
-  parts.events.emplace(std::move(events));
+  // From here on the files are of this process, which holds the lock: a failure leaves none of them.
+  Status made = [&]() -> Status {
+    KERF_TRY_VOID(store::migrate(database, folder.string()));
+    parts.database.emplace(std::move(database));
+    parts.identity = FileIdentity::of(database_path(folder));
+    KERF_TRY(EventLog events, EventLog::open(folder / "events.jsonl", ""));
+    parts.events.emplace(std::move(events));
+    return {};
+  }();
+  if (!made) {
+    remove_run_files(folder);
+    return tl::unexpected<Error>(std::move(made).error());
+  }
   return std::make_unique<SqliteRunStore>(std::move(parts));
 }
 
@@ -196,6 +250,7 @@ Result<std::unique_ptr<RunStore>> open_run_store(const fs::path& folder, RunStor
     KERF_TRY(parts.schema, store::readable_schema(database, folder.string()));
   }
   parts.database.emplace(std::move(database));
+  parts.identity = FileIdentity::of(database_path(folder));
   if (write) {
     KERF_TRY(const std::string lines, event_lines(*parts.database));
     KERF_TRY(EventLog events, EventLog::open(folder / "events.jsonl", lines));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hash.hpp"
 #include "base/one_line.hpp"
 
 namespace kerf::store {
@@ -53,6 +54,8 @@ std::string wrong_reference(const Step& step) {
 }
 
 std::string wrong_value(const Step& step) {
+  const std::string& judged = step.evaluation.candidate_id;
+  if (!judged.empty() && judged != sha256_hex(step.source)) return "has another source than the one that was judged";
   const auto is_level = [](int level) { return level >= 0 && level < kMostLevels; };
   for (const auto* cell : {&step.cell, &step.evaluation.cell})
     if (cell->size() > kMostDimensions || !std::all_of(cell->begin(), cell->end(), is_level))
@@ -67,6 +70,11 @@ std::string wrong_value(const Step& step) {
 
 }  // namespace
 
+std::string wrong_step(const Step& step) {
+  std::string wrong = wrong_reference(step);
+  return wrong.empty() ? wrong_value(step) : wrong;
+}
+
 tl::unexpected<Error> damaged(const std::string& run, const std::string& what) {
   return fail(Errc::invalid_input,
               fmt::format("the run {} is damaged: {}; its kernels may still be read with sqlite3 from kerf.db",
@@ -79,8 +87,8 @@ Status check_steps(const std::vector<Step>& steps, const std::string& run) {
     if (step.number != next)
       return damaged(run, fmt::format("there is a step {} where step {} is expected", step.number, next));
     ++next;
-    for (const std::string& wrong : {wrong_reference(step), wrong_value(step)})
-      if (!wrong.empty()) return damaged(run, fmt::format("step {} {}", step.number, wrong));
+    if (const std::string wrong = wrong_step(step); !wrong.empty())
+      return damaged(run, fmt::format("step {} {}", step.number, wrong));
   }
   return {};
 }

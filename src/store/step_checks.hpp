@@ -14,6 +14,9 @@ namespace kerf::store {
 /// names the run and the first step that is not so.
 Status check_steps(const std::vector<Step>& steps, const std::string& run);
 
+/// What is impossible about one step; "" for a good one. Its kernel must be the one that was judged.
+std::string wrong_step(const Step& step);
+
 /// The error for a run that cannot be used: "the run RUN is damaged: WHAT; ...".
 tl::unexpected<Error> damaged(const std::string& run, const std::string& what);
 

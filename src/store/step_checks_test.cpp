@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/hash.hpp"
 #include "store/database.hpp"
 #include "store/run_store.hpp"
 
@@ -25,6 +26,8 @@ std::vector<Step> family() {
     measurement.shapes = {{"a", 1, {5, 4, 6, 9}, {}, {{"naive", measurement.speedup}}, std::nullopt}};
     steps[i].evaluation.outcome = measurement;
     steps[i].cell = {1, 0, 3};
+    steps[i].source = "kernel";
+    steps[i].evaluation.candidate_id = sha256_hex(steps[i].source);
   }
   return steps;
 }
@@ -120,6 +123,13 @@ TEST_F(DamagedRun, ParentsThatAreMissingOrNoNumbersAreNamed) {
 
 TEST_F(DamagedRun, ARemovedStepIsNamed) {
   EXPECT_HAS(after("DELETE FROM steps WHERE number = 2"), "step 2 is expected");
+}
+
+TEST_F(DamagedRun, AKernelThatWasNotJudgedIsNamed) {
+  EXPECT_HAS(after("UPDATE steps SET source = 'kernel ' WHERE number = 2"), "step 2 has another source");
+  const auto run = open_run_store(root_ / "run", RunStore::Access::read).value();
+  EXPECT_TRUE(run->step(1));
+  EXPECT_FALSE(run->step(2));
 }
 
 TEST_F(DamagedRun, WrongJsonIsNamed) {

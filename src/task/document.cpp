@@ -23,14 +23,13 @@ Place place_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-Status check_ascii(const Source& source) {
-  const auto found = beyond_ascii(source.text);
+Status check_text(const Source& source) {
+  const auto found = toml_fault(source.text);
   if (!found) return {};
-  const auto before = source.text.substr(0, *found);
+  const auto before = source.text.substr(0, found->at);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const auto column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-  return source.error({static_cast<int>(line), static_cast<int>(column)},
-                      "a character beyond ASCII outside of quotes and comments");
+  return source.error({static_cast<int>(line), static_cast<int>(column)}, found->what);
 }
 
 Result<Value> convert(const Source& source, const toml::node& node);
@@ -89,7 +88,7 @@ tl::unexpected<Error> Source::error(Place place, std::string_view message) const
 
 Result<Table> parse_toml(const Source& source) {
   if (source.text.size() > kMaxBytes) return source.error({}, fmt::format("larger than {} bytes", kMaxBytes));
-  KERF_TRY_VOID(check_ascii(source));
+  KERF_TRY_VOID(check_text(source));
   const toml::parse_result parsed = toml::parse(source.text);
   if (!parsed) return source.error(place_of(parsed.error().source()), parsed.error().description());
   return convert_table(source, parsed.table());

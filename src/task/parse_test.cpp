@@ -66,6 +66,9 @@ TEST(ParseTask, TimesTheFirstSetUnlessWeightsSayOtherwise) {
   EXPECT_EQ(weighted->shapes[1].weight, 0.5);
   EXPECT_HAS(error_of(replaced(kRmsnorm, "cols = 41", "cols = 41, weight = 0")), "nothing would be timed");
   EXPECT_HAS(error_of(replaced(kRmsnorm, "cols = 41", "cols = 41, weight = -1")), "negative");
+  for (const char* weight : {"1e308", "1e-320"})
+    EXPECT_HAS(error_of(replaced(kRmsnorm, "cols = 41", std::string("cols = 41, weight = ") + weight)),
+               "weights are relative: 0, or from");
 }
 
 TEST(ParseTask, UsesShapeSetsOnlyForTheirTargets) {
@@ -99,6 +102,9 @@ TEST(ParseTask, TakesCharactersBeyondAsciiOnlyInStringsAndComments) {
   EXPECT_TRUE(parse("# \u02e4\n" + std::string(kRmsnorm)));
   EXPECT_TRUE(parse(replaced(kRmsnorm, "\"root mean square norm\"", "\"\"\"say \"\u02e4\"\"\"\"")));
   EXPECT_HAS(error_of(replaced(kRmsnorm, "rows = 33,", "rows \u02e4 33,")), "t.toml:10:15: a character beyond ASCII");
+  std::string deep = "a";
+  for (int i = 0; i < 50000; ++i) deep += ".a";
+  EXPECT_HAS(error_of(kRmsnorm + ("\n" + deep + " = 1\n")), "a key of more than 100 parts");
 }
 
 TEST(ParseTask, PlacesErrorsOfTheExpressionInTheFile) {

@@ -13,6 +13,9 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// Means over shapes stay exact between these.
+constexpr double kLeastWeight = 1e-6, kMostWeight = 1e6;
+
 Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_weight) {
   ShapeSet set;
   set.name = entry.key;
@@ -26,6 +29,9 @@ Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_we
     if (key == "weight") {
       KERF_TRY(set.weight, as_number(source, value, what));
       if (set.weight < 0) return source.error(value.place, fmt::format("{} is negative", what));
+      if (set.weight != 0 && !(set.weight >= kLeastWeight && set.weight <= kMostWeight))
+        return source.error(value.place, fmt::format("{} is {}; weights are relative: 0, or from {} to {}", what,
+                                                     set.weight, kLeastWeight, kMostWeight));
       has_weight = true;
     } else if (key == "targets") {
       KERF_TRY(set.targets, as_text_list(source, value, what));

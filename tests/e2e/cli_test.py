@@ -110,6 +110,17 @@ class Cli(unittest.TestCase):
         refused = self.kerf("compare", "tiny.toml", "own.cpp", "wrong.cpp", *QUICK, code=2)
         self.assertIn("there is nothing to compare: wrong.cpp: wrong result at gate 'values'", refused.stderr)
 
+    def test_output_that_could_not_be_written_is_an_error_and_a_closed_pipe_is_not(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([KERF, "tasks"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("could be written", done.stderr)
+        ends = os.pipe()
+        os.close(ends[0])
+        done = subprocess.run([KERF, "tasks"], stdout=ends[1], stderr=subprocess.PIPE, text=True, check=False)
+        os.close(ends[1])
+        self.assertEqual(done.stderr, "")
+
     def test_strict_is_for_ci(self):
         self.kerf("eval", "tiny.toml", "wrong.cpp", *QUICK)
         self.kerf("eval", "tiny.toml", "own.cpp", "--strict", *QUICK)

@@ -70,6 +70,7 @@ Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
   const CLI::App* scope = &app;
   for (std::size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
     const std::string& arg = args[i];
+    if (arg.empty()) return fail(Errc::invalid_input, "there is an empty argument; is a variable of the shell unset?");
     if (!arg.starts_with('-')) {
       if (scope != &app) continue;
       std::vector<std::string> names;
@@ -83,7 +84,11 @@ Status check_words(const CLI::App& app, const std::vector<std::string>& args) {
       const std::string name = arg.substr(0, arg.find('='));
       const auto option = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });
       if (option != known.end()) {
-        if (arg.size() == name.size() && option->second->get_items_expected_min() > 0) ++i;  // its value
+        const bool apart = arg.size() == name.size() && option->second->get_items_expected_min() > 0;
+        if (apart) ++i;  // its value
+        if (arg == name + "=" || (apart && i < args.size() && args[i].empty()))
+          return fail(Errc::invalid_input,
+                      fmt::format("{} has an empty value; is a variable of the shell unset?", name));
         continue;
       }
       std::vector<std::string> names;

@@ -119,6 +119,8 @@ Result<OptimizeRequest> resumed_request(const OptimizeOptions& options, const En
   if (!options.out.empty())
     return fail(Errc::invalid_input, "--out starts a new run; --resume goes on in the folder of the old one");
   if (options.seed) return fail(Errc::invalid_input, "--seed belongs to a new run; a resumed one keeps its own");
+  if (!options.search.empty())
+    return fail(Errc::invalid_input, "--search belongs to a new run; a resumed one goes on as it began");
   if (!options.from.empty())
     return fail(Errc::invalid_input, "--from belongs to a new run; a resumed one has its first kernels already");
   KERF_TRY(const fs::path folder, find_run(options.resume, kRunsFolder));

@@ -38,7 +38,7 @@ void define_eval(CLI::App& app, EvalOptions& options) {
   command->add_flag("--strict", options.strict, "For CI: exit code 1 unless every kernel passes every gate");
   add_value(command, "--at-least", options.at_least, "RATIO",
             "With --strict: and unless the whole interval of its speedup is at least this")
-      ->check(CLI::Range(0.0, 1e6).description(""));
+      ->check(above_zero("a ratio", 1e6));
   add_seed(command, options.seed, "Seed of the test data; otherwise a fresh one");
   add_value(command, "--jobs", options.jobs, "NUMBER", "Compilers side by side (default, or 0: one per core)")
       ->check(whole_number(0, 1024));
@@ -67,7 +67,7 @@ void define_tune(CLI::App& app, TuneCommand& options) {
             "Quick timings of tuples, repeated ones included (default 60)")
       ->check(whole_number(1, 1000000));
   add_value(command, "--time", options.seconds, "SECONDS", "Stop timing after this long (default: no limit)")
-      ->check(above_zero());
+      ->check(seconds_above_zero());
   add_value(command, "--rounds", options.rounds, "NUMBER", "Timed batches of a quick timing (default 5)")
       ->check(whole_number(1, 1000));
   add_value(command, "--all", options.all, "PASSES", "Look at every tuple, this many times, instead of searching")

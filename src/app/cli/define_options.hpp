@@ -37,16 +37,20 @@ inline CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
       ""};
 }
 
-/// A budget of zero would mean no budget at all to those who read it.
-inline CLI::Validator above_zero() {
-  return {[](const std::string& text) {
+/// "expected <what>, more than 0 and at most <most>". Zero would mean "no limit" to those who read it, and the parser's
+/// own ranges let nan pass.
+inline CLI::Validator above_zero(const char* what, double most) {
+  return {[=](const std::string& text) {
             double number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool fine = error == std::errc() && end == text.data() + text.size() && number > 0 && number <= 1e9;
-            return fine ? std::string() : "expected seconds, more than 0, not '" + text + "'";
+            const bool fine = error == std::errc() && end == text.data() + text.size() && number > 0 && number <= most;
+            return fine ? std::string()
+                        : fmt::format("expected {}, more than 0 and at most {}, not '{}'", what, most, text);
           },
           ""};
 }
+
+inline CLI::Validator seconds_above_zero() { return above_zero("seconds", 1e9); }
 
 /// A seed: 64 bits, not negative. The parser's own numbers wrap.
 inline void add_seed(CLI::App* command, std::optional<std::uint64_t>& into, const char* help) {

@@ -31,7 +31,7 @@ void define_minds(CLI::App* command, MindOptions& options) {
   add_value(command, "--max-tokens", options.max_tokens, "NUMBER", "Most tokens, prompts and replies of all models")
       ->check(whole_number(1, 2000000000));
   add_value(command, "--max-cost", options.max_cost, "USD", "Most money; needs prices (--models)")
-      ->check(CLI::Range(1e-6, 1e9).description(""));
+      ->check(above_zero("an amount", 1e9));
   add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
             "How the models' prompts evolve: mean (default), published (for comparison), frozen (not at all)");
   add_value(command, "--prompts", options.prompts, "shared|own",
@@ -44,7 +44,7 @@ void define_minds(CLI::App* command, MindOptions& options) {
   add_value(command, "--agent-command", options.agent_command, "COMMAND",
             "With --mind command: a program that writes a kernel into the folder it is started in");
   add_value(command, "--agent-time", options.agent_seconds, "SECONDS", "Its time for one kernel (default: 600)")
-      ->check(above_zero());
+      ->check(seconds_above_zero());
   add_value(command, "--record-chats", options.record_chats, "FILE", "Append every exchange with a model to this file");
   add_value(command, "--replay-chats", options.replay_chats, "FILE", "Models answer from such a file alone, offline");
 }
@@ -61,7 +61,7 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
             "Most evaluations, of a resumed run in total (default: 100, or no limit with --time); 0: no limit")
       ->check(whole_number(0, 10000000));
   add_value(command, "--time", options.seconds, "SECONDS", "Most time, before the finalists are measured again")
-      ->check(above_zero());
+      ->check(seconds_above_zero());
   add_seed(command, options.seed, "Seed of every choice and of the test data; otherwise a fresh one");
   add_value(command, "--from", options.from, "KERNEL",
             "A kernel of yours to start from: judged first, its tunables tuned; may be repeated")

@@ -1,6 +1,7 @@
 #pragma once
-// Ctrl-C and a polite kill end a search cleanly.
+// Ctrl-C, a polite kill and a terminal that goes away end a search cleanly.
 
+#include <array>
 #include <atomic>
 #include <csignal>
 
@@ -9,7 +10,7 @@ namespace kerf::cli {
 /// Set by the first Ctrl-C while an InterruptGuard lives; the second one ends the program as usual.
 const std::atomic<bool>& interrupted();
 
-/// Takes over Ctrl-C and a polite kill for as long as it lives.
+/// Takes over SIGINT, SIGTERM and SIGHUP for as long as it lives; under nohup the last stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -18,7 +19,8 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction old_int_ = {}, old_term_ = {};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> old_ = {};
 };
 
 }  // namespace kerf::cli

@@ -34,8 +34,15 @@ TEST(Optimize, SaysWhatIsWrongWithItsArguments) {
   EXPECT_HAS(kerf({"optimize", "no_such.toml"}).err, "there is no task file");
   EXPECT_EQ(kerf({"optimize", "--resume", "/no/such/run"}).code, kMisuse);
   EXPECT_EQ(kerf({"optimize", task("gelu"), "--evals", "-3"}).code, kMisuse);
-  for (const char* time : {"0", "-1", "nan", "soon"})
-    EXPECT_HAS(kerf({"optimize", task("gelu"), "--time", time}).err, "expected seconds, more than 0");
+  for (const char* time : {"0", "-1", "nan", "soon", "inf", "1e300"})
+    EXPECT_HAS(kerf({"optimize", task("gelu"), "--time", time}).err,
+               "expected seconds, more than 0 and at most 1000000000");
+  EXPECT_HAS(kerf({"optimize", task("gelu"), "--max-cost", "nan"}).err, "expected an amount, more than 0");
+  EXPECT_HAS(kerf({"optimize", task("gelu"), "--out", ""}).err, "--out has an empty value");
+  EXPECT_HAS(kerf({"optimize", task("gelu"), "--mind="}).err, "--mind has an empty value");
+  EXPECT_HAS(kerf({"optimize", ""}).err, "there is an empty argument");
+  EXPECT_HAS(kerf({"optimize", "--resume", "/no/such/run", "--search", "random"}).err, "--search belongs to a new run");
+  EXPECT_HAS(kerf({"eval", task("gelu"), "k.cpp", "--strict", "--at-least", "nan"}).err, "expected a ratio");
   for (const char* seed : {"-1", "1.5", "18446744073709551616", "x"})
     EXPECT_HAS(kerf({"optimize", task("gelu"), "--seed", seed}).err, "expected a whole number from 0");
 }
