@@ -122,6 +122,8 @@ def case(file, name, functions, blob):
     inputs = []
     for value, entry in zip(part.inputs, answer["inputs"]):
         real = value.origin.sample
+        if real is None:
+            raise BridgeError("random", f"{entry['name']} is drawn in forward")
         assert tuple(real.shape) == value.shape, (entry, real.shape)
         inputs.append({"name": entry["name"], "shape": list(real.shape), "offset": blob.add(real)})
     results, seen = [], set()
