@@ -8,7 +8,6 @@
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
-#include "base/file.hpp"
 #include "base/one_line.hpp"
 #include "export/proof/proof.hpp"
 #include "judge/judge.hpp"
@@ -45,12 +44,7 @@ Status write_proof(const ProveOptions& options, Console& console) {
   KERF_TRY(const ChosenKernel chosen, choose_kernel(run, options.step));
   KERF_TRY(const auto proof, exporting::proof_of(run, chosen.step));
   const auto files = exporting::proof_files(proof);
-  std::error_code error;
-  if (std::filesystem::exists(out, error) && !std::filesystem::exists(out / files.back().path, error))
-    return fail(Errc::invalid_input,
-                fmt::format("{} exists and is not a proof bundle; choose another place with --out", out.string()));
-  std::filesystem::remove_all(out, error);  // an older bundle: a file left over would not be in the manifest
-  for (const auto& file : files) KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
+  KERF_TRY_VOID(exporting::write_proof(out, files));
   const Speedup& speedup = measurement_of(run.step(chosen.step))->speedup;
   if (options.json) {
     nlohmann::ordered_json json = {{"schema", 1},

@@ -34,6 +34,10 @@ std::vector<File> proof_files(const Proof& proof);
 /// Identity of a bundle: SHA-256 of its manifest.
 std::string proof_id(const std::vector<File>& files);
 
+/// Writes a bundle into `folder`, which need not be there. What is in it stays when it is anything but the unchanged
+/// files of a bundle (invalid_input), and an older bundle stays until every file of the new one is on the disk.
+Status write_proof(const std::filesystem::path& folder, const std::vector<File>& files);
+
 /// Reads a bundle back. Every file that was changed, removed or added is named in the error. So is a claim that
 /// contradicts the files beside it or itself: the whole bundle is written again from what was read, and has to be the
 /// same byte for byte.
