@@ -45,7 +45,19 @@ Status check_function_name(const Winner& winner) {
   return {};
 }
 
+constexpr std::string_view kMark = "Written by kerf export; a later export to this place replaces it.";
+
+/// A comment on a line of its own, in the language of the file.
+void mark(File& file) {
+  const bool is_cmake = file.path == "CMakeLists.txt";
+  file.text.insert(0, is_cmake ? fmt::format("# {}\n", kMark) : fmt::format("/* {} */\n", kMark));
+}
+
 }  // namespace
+
+bool is_exported(std::string_view text) {
+  return text.substr(0, text.find('\n')).find(kMark) != std::string_view::npos;
+}
 
 std::optional<Format> format_from_name(std::string_view name) {
   if (name == "source") return Format::source;
@@ -69,9 +81,11 @@ Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& w
   KERF_TRY_VOID(check_function_name(winner));
   KERF_TRY_VOID(check_instances(winner));
   KERF_TRY(auto files, exporter.library(winner, format == Format::c_header));
-  if (format != Format::cmake) return files;
-  KERF_TRY(auto check, exporter.check_program(winner, files));
-  files.insert(files.end(), std::make_move_iterator(check.begin()), std::make_move_iterator(check.end()));
+  if (format == Format::cmake) {
+    KERF_TRY(auto check, exporter.check_program(winner, files));
+    files.insert(files.end(), std::make_move_iterator(check.begin()), std::make_move_iterator(check.end()));
+  }
+  for (File& file : files) mark(file);
   return files;
 }
 

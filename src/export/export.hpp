@@ -64,8 +64,11 @@ std::vector<std::string> format_names();
 
 /// The files of an export. The shapes it was verified on run the kernel compiled for them; others run a plain one, or
 /// are refused when the reference is C++ code or when they are outside of the task's domain (export/domain.hpp). An
-/// error names what cannot be exported.
+/// error names what cannot be exported. The first line of every file says that Kerf wrote it.
 Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& winner, Format format);
+
+/// Whether the beginning of a file is that of an exported one, which a later export may replace.
+bool is_exported(std::string_view text);
 
 /// The name of the exported function.
 std::string function_name(const Winner& winner);

@@ -60,6 +60,17 @@ TEST(Export, EachCertifiedShapeIsAnInstanceWithItsOwnValues) {
   EXPECT_HAS(text_of(*result.files, "rmsnorm.cpp"), "return RMSNORM_INVALID_SHAPE");
 }
 
+TEST(Export, EveryFileSaysThatKerfWroteIt) {
+  for (const char* target : {"cpu", "opencl", "cuda"})
+    for (const Format format : {Format::source, Format::c_header, Format::cmake}) {
+      const auto result = exported(target, format);
+      ASSERT_TRUE(result.files) << result.files.error().message;
+      for (const File& file : *result.files) EXPECT_TRUE(is_exported(file.text)) << file.path;
+    }
+  EXPECT_FALSE(is_exported(report::fixture_kernel("cpu", 3, 64, 1)));
+  EXPECT_FALSE(is_exported(""));
+}
+
 TEST(Export, TheHeaderSaysWhatWasCertifiedAndWhereItIsFrom) {
   const auto result = exported("cpu", Format::source);
   const auto header = text_of(*result.files, "rmsnorm.h");
@@ -107,7 +118,9 @@ TEST(Export, LaunchPlansBecomeHostCode) {
   EXPECT_HAS(wide, "cudaMallocAsync");
   const auto opencl = exported("opencl", Format::source);
   EXPECT_HAS(text_of(*opencl.files, "rmsnorm.c"), "rmsnorm_kerf_set_launch(&kerf_plan->launches[1], \"scale_rows\"");
-  EXPECT_EQ(text_of(*opencl.files, "rmsnorm.cl"), opencl.candidate.source);
+  const auto kernel = text_of(*opencl.files, "rmsnorm.cl");
+  EXPECT_EQ(kernel.substr(kernel.find('\n') + 1), opencl.candidate.source) << "below the line that says who wrote it";
+  EXPECT_EQ(parse_candidate("k", kernel).value().tunables.size(), opencl.candidate.tunables.size());
 }
 
 TEST(Export, OneHeaderHoldsEverything) {

@@ -100,4 +100,10 @@ std::string html_report(const RunView& run, const std::vector<ShapeCost>& costs)
   return templates::fill("report.html", file("report.html"), values);
 }
 
+bool is_html_report(std::string_view text) {
+  // Escaping keeps this line out of everything that a page quotes.
+  return text.starts_with("<!doctype html>") &&
+         text.find("<a class=\"brand\" href=\"#summary\">kerf</a>") != std::string_view::npos;
+}
+
 }  // namespace kerf::report

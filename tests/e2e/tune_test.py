@@ -64,6 +64,13 @@ def main():
         tuned = (folder / "tuned.cpp").read_text()
         assert "tune: WASTE = {1, 2000, 1000}\ntune: BROKEN = {0, 1, 2}\n" in tuned, tuned
 
+        done = run("twice.toml", "twice.cpp", "--evals", "1", "--out", "twice.toml")
+        assert done.returncode == 2 and "twice.toml: the file exists" in done.stderr, done.stderr
+        assert (folder / "twice.toml").read_text() == TASK
+        done = run("twice.toml", "twice.cpp", "--evals", "1", "--out", "tuned.cpp", "--set", "measure.max_rounds=3")
+        assert done.returncode == 0, done.stderr  # the same kernel with other defaults
+        (folder / "tuned.cpp").write_text(tuned)
+
         done = run("twice.toml", "tuned.cpp", "--evals", "8", "--set", "measure.max_rounds=3")
         assert done.returncode == 0, done.stderr
         kept = "the defaults are kept: nothing" in done.stdout

@@ -10,7 +10,6 @@
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
-#include "base/file.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "export/export.hpp"
@@ -197,9 +196,14 @@ Status check_files(const exporting::Exporter& exporter, const exporting::Winner&
   return {};
 }
 
-Status write_files(const std::vector<exporting::File>& files, const std::filesystem::path& out, Console& console) {
+OutputFile place_of(const exporting::File& file, const std::filesystem::path& out, const ExportOptions& options) {
+  return {out / file.path, OutputKind::exported_code, {options.task, options.kernel}};
+}
+
+Status write_files(const std::vector<exporting::File>& files, const std::filesystem::path& out,
+                   const ExportOptions& options, Console& console) {
   for (const auto& file : files) {
-    KERF_TRY_VOID(write_file_atomic(out / file.path, file.text));
+    KERF_TRY_VOID(write_output(place_of(file, out, options), file.text));
     console.out << (out / file.path).string() << "\n";
   }
   console.out << std::flush;
@@ -238,6 +242,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
     return fail(Errc::invalid_input, fmt::format("kernels for target '{}' cannot be exported", winner.target));
   KERF_TRY_VOID(add_shapes(winner, options));
   KERF_TRY(const auto files, exporting::export_files(*exporter, winner, *format));
+  for (const auto& file : files) KERF_TRY_VOID(check_output(place_of(file, out, options)));
   std::vector<ShapeSet> unverified = winner.more_shapes;
   if (!material.judged)
     for (const ShapeSet& set : shapes_for(winner.task, winner.target)) unverified.push_back(set);
@@ -245,7 +250,7 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
     KERF_TRY_VOID(verify_shapes(winner, unverified, options, environment, console));
   }
   KERF_TRY_VOID(check_files(*exporter, winner, *format, files, options, environment, console));
-  KERF_TRY_VOID(write_files(files, out, console));
+  KERF_TRY_VOID(write_files(files, out, options, console));
   if (!material.warning.empty()) console.err << paint(material.warning, Colour::yellow, console.err_style) << "\n";
   for (const auto& [shape, tunables] : material.by_shape)
     console.err << fmt::format("shape '{}' has tuned values of its own\n", one_line(shape));

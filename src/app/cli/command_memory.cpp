@@ -306,7 +306,7 @@ Status export_memory(OpenMemory& memory, const MemoryOptions& options, Console& 
     console.out << text << std::flush;
     return {};
   }
-  KERF_TRY_VOID(write_file_atomic(options.what, text));
+  KERF_TRY_VOID(write_output({options.what, OutputKind::memory, {memory.file}}, text));
   const auto lines = std::count(text.begin(), text.end(), '\n') - 1;
   if (options.json)
     print_json({{"schema", 1}, {"file", options.what}, {"experiences", lines}}, console);
@@ -360,7 +360,7 @@ Status memory_command(const MemoryOptions& options, const Environment& environme
   if (const auto what = needed.find(options.action); what != needed.end() && options.what.empty())
     return fail(Errc::invalid_input, fmt::format("kerf memory {} needs {}", options.action, what->second));
   if (options.action == "export" && options.what != "-") {
-    KERF_TRY_VOID(check_output_file(options.what));
+    KERF_TRY_VOID(check_output({options.what, OutputKind::memory, {memory_file(options.memory, environment)}}));
   }
   if (options.action == "stats" && !options.what.empty())
     return fail(Errc::invalid_input, fmt::format("unexpected argument '{}'; kerf memory stats shows all that is known",

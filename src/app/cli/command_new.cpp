@@ -5,7 +5,6 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/output_path.hpp"
-#include "base/file.hpp"
 #include "base/one_line.hpp"
 #include "task/task.hpp"
 
@@ -58,11 +57,11 @@ Status new_task(const NewOptions& options, const Environment&, Console& console)
   std::error_code error;
   if (fs::exists(file, error))
     return fail(Errc::invalid_input, fmt::format("{} exists; choose another name", file.string()));
-  KERF_TRY_VOID(check_output_file(file));
+  KERF_TRY_VOID(check_output({file, OutputKind::task}));
   std::string text = kSample;
   text.replace(text.find("@NAME@"), 6, name);
   KERF_TRY_VOID(parse_task(text, file.parent_path(), file.string()));  // what is written can be read
-  KERF_TRY_VOID(write_file_atomic(file, text));
+  KERF_TRY_VOID(write_output({file, OutputKind::task}, text));
   console.out << file.string() << "\n";
   console.err << paint(fmt::format("edit it, then: kerf check {0}\n               kerf optimize {0}\n", file.string()),
                        Colour::dim, console.err_style)

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/cli/memory_option.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/render.hpp"
 #include "app/cli/run_commands.hpp"
 #include "base/clock.hpp"
@@ -104,7 +105,9 @@ Status change_kept(const PromptsOptions& options, const Environment& environment
                 << std::flush;
     return {};
   }
-  if (!options.run.empty() && options.run != "-") return write_file_atomic(options.run, prompts_file(kept));
+  if (!options.run.empty() && options.run != "-")
+    return write_output({options.run, OutputKind::prompts, {memory_file(options.memory, environment)}},
+                        prompts_file(kept));
   console.out << prompts_file(kept) << std::flush;
   return {};
 }

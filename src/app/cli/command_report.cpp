@@ -2,7 +2,6 @@
 
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
-#include "base/file.hpp"
 #include "ir/analysis/cost.hpp"
 #include "report/html_report.hpp"
 #include "run/run_task.hpp"
@@ -28,9 +27,9 @@ std::vector<report::ShapeCost> costs_of(const RunView& run) {
 Status report(const ReportOptions& options, const Environment&, Console& console) {
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   const std::filesystem::path file = options.out.empty() ? folder / "report.html" : std::filesystem::path(options.out);
-  KERF_TRY_VOID(check_output_file(file));
+  KERF_TRY_VOID(check_output({file, OutputKind::report}));
   KERF_TRY(const auto run, load_run(folder));
-  KERF_TRY_VOID(write_file_atomic(file, report::html_report(run, costs_of(run))));
+  KERF_TRY_VOID(write_output({file, OutputKind::report}, report::html_report(run, costs_of(run))));
   console.out << file.string() << std::endl;
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/output_path.hpp"
 #include "app/cli/run_text.hpp"
 #include "app/cli/skill_commands.hpp"
 #include "app/cli/skill_trials.hpp"
@@ -210,13 +211,14 @@ Status add_files(SkillStore& store, const SkillsOptions& options, Console& conso
   return {};
 }
 
-Status export_skills(const std::vector<Skill>& all, const SkillsOptions& options, Console& console) {
+Status export_skills(const std::vector<Skill>& all, const SkillsOptions& options, const std::filesystem::path& memory,
+                     Console& console) {
   const std::string text = skill::to_lines(all);
   if (options.what.empty() || options.what[0] == "-") {
     console.out << text << std::flush;
     return {};
   }
-  KERF_TRY_VOID(write_file_atomic(options.what[0], text));
+  KERF_TRY_VOID(write_output({options.what[0], OutputKind::skills, {memory}}, text));
   if (options.json)
     print_skill_json({{"schema", 1}, {"file", options.what[0]}, {"skills", all.size()}}, console);
   else
@@ -280,7 +282,7 @@ Status skills_command(const SkillsOptions& options, const Environment& environme
   for (const std::string& one : skipped) console.err << "left out: " << one_line(one) << "\n";
   if (options.action == "search") return search_skills(all, options, console);
   if (options.action == "add") return add_files(*store, options, console);
-  if (options.action == "export") return export_skills(all, options, console);
+  if (options.action == "export") return export_skills(all, options, file, console);
   if (options.action == "import") return import_skills(*store, options, console);
   if (options.action == "list") return list_all(all, options.json, console);
   KERF_TRY(const Skill one, find_one(all, options.what[0]));

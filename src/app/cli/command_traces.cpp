@@ -13,7 +13,7 @@ namespace kerf::cli {
 Status traces(const TracesOptions& options, const Environment&, Console& console) {
   if (options.action != "export")
     return fail(Errc::invalid_input, fmt::format("unknown action '{}'; choose one of: export", options.action));
-  KERF_TRY_VOID(check_output_file(options.out));
+  KERF_TRY_VOID(check_output({options.out, OutputKind::traces}));
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, open_run_store(folder, RunStore::Access::read));
   std::ofstream file;

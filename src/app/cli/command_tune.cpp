@@ -186,12 +186,25 @@ void show(const TuneReport& report, Console& console) {
     if (best != report.best) console.out << fmt::format("shape '{}' is faster with {}\n", shape, words(best));
 }
 
+/// A file that is there is replaced when it is this kernel with other defaults: its own, or what was tuned before.
+Status check_tuned_file(const std::string& path, const Candidate& candidate) {
+  std::error_code error;
+  const auto present = std::filesystem::is_regular_file(path, error) ? read_file(path) : Result<std::string>("");
+  if (present) {
+    KERF_TRY(const Bindings defaults, resolve_tunables(candidate, {}));
+    KERF_TRY(const std::string wanted, with_defaults(candidate.source, defaults));
+    const auto found = with_defaults(*present, defaults);
+    if (found && *found == wanted) return check_output_file(path);
+  }
+  return check_output({path, OutputKind::kernel});
+}
+
 }  // namespace
 
 Status tune_kernel(const TuneCommand& options, const Environment& environment, Console& console) {
   KERF_TRY(const Task task, load_checked_task(options.task, environment));
   KERF_TRY(const Candidate candidate, read_kernel_file(options.kernel, options.target));
-  KERF_TRY_VOID(check_output_file(options.out));
+  KERF_TRY_VOID(check_tuned_file(options.out, candidate));
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(

@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/cli/cli.hpp"
 #include "app/cli/run_text.hpp"
+#include "base/file.hpp"
+#include "base/hash.hpp"
 #include "report/fixture_run.hpp"
 
 namespace kerf::cli {
@@ -107,6 +110,68 @@ TEST_F(RunCommands, TracesOfARunWithoutModelsAreRefusedAndNoFileIsMade) {
   EXPECT_EQ(none.code, kMisuse) << none.err;
   EXPECT_HAS(none.err, "asked no language model");
   EXPECT_FALSE(fs::exists(file));
+}
+
+TEST_F(RunCommands, AReportReplacesReportsOnly) {
+  const fs::path page = root_ / "page.html", task = root_ / "my_task.toml";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(kerf({"report", folder_, "--out", page.string()}).code, 0) << "again is fine";
+  std::ofstream(task) << "name = \"mine\"";
+  const std::string database = *read_file(fs::path(folder_) / "kerf.db");
+  for (const std::string& place : {task.string(), folder_ + "/kerf.db", folder_ + "/run.toml"}) {
+    const auto refused = kerf({"report", folder_, "--out", place});
+    EXPECT_EQ(refused.code, kMisuse) << place;
+    EXPECT_HAS(refused.err, "cannot write " + place);
+  }
+  EXPECT_EQ(*read_file(task), "name = \"mine\"");
+  EXPECT_EQ(*read_file(fs::path(folder_) / "kerf.db"), database);
+}
+
+TEST_F(RunCommands, AnExportReplacesExportsOnly) {
+  const fs::path out = root_ / "exported";
+  for (int i = 0; i < 2; ++i) {
+    const auto done = kerf({"export", folder_, "--no-check", "--format", "cmake", "--out", out.string()});
+    EXPECT_EQ(done.code, 0) << done.err;
+  }
+  std::ofstream(out / "CMakeLists.txt") << "project(mine)\n";
+  fs::remove(out / "rmsnorm.h");
+  const auto refused = kerf({"export", folder_, "--no-check", "--format", "cmake", "--out", out.string()});
+  EXPECT_EQ(refused.code, kMisuse);
+  EXPECT_HAS(refused.err, "does not show that 'kerf export' wrote it");
+  EXPECT_FALSE(fs::exists(out / "rmsnorm.h")) << "all files are looked at before one is written";
+  const auto best = kerf({"export", folder_, "--no-check", "--out", folder_, "--name", "best"});
+  EXPECT_EQ(best.code, kMisuse);
+  EXPECT_HAS(best.err, "best.cpp: a run is kept in this file");
+}
+
+TEST_F(RunCommands, AnExportLeavesTheKernelAndTheTaskThatItReads) {
+  const fs::path own = root_ / "own";
+  const std::string kernel = report::fixture_kernel("cpu", 3, 64, 1), task = report::fixture_task();
+  ASSERT_TRUE(write_file_atomic(own / "rmsnorm.cpp", kernel));
+  ASSERT_TRUE(write_file_atomic(own / "rmsnorm.toml", task));
+  const auto refused = kerf({"export", "--task", (own / "rmsnorm.toml").string(), "--kernel",
+                             (own / "rmsnorm.cpp").string(), "--no-check", "--out", own.string()});
+  EXPECT_EQ(refused.code, kMisuse);
+  EXPECT_HAS(refused.err, "rmsnorm.cpp: the command reads this file");
+  EXPECT_EQ(*read_file(own / "rmsnorm.cpp"), kernel);
+  EXPECT_FALSE(fs::exists(own / "rmsnorm.h"));
+}
+
+TEST_F(RunCommands, AProofReplacesProofsOnly) {
+  const fs::path release = root_ / "release", link = root_ / "latest", empty = root_ / "empty";
+  ASSERT_TRUE(write_file_atomic(release / "manifest.sha256", sha256_hex("int x;") + "  src/precious.c\n"));
+  ASSERT_TRUE(write_file_atomic(release / "src/precious.c", "int x;"));
+  const auto refused = kerf({"prove", folder_, "--out", release.string()});
+  EXPECT_EQ(refused.code, kMisuse);
+  EXPECT_HAS(refused.err, "is not a whole proof bundle");
+  EXPECT_EQ(*read_file(release / "src/precious.c"), "int x;");
+  fs::create_directory(empty);
+  fs::create_directory_symlink(empty, link);
+  for (int i = 0; i < 2; ++i) {
+    const auto proved = kerf({"prove", folder_, "--out", link.string()});
+    EXPECT_EQ(proved.code, 0) << proved.err;
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_TRUE(fs::exists(empty / "claim.json"));
+  }
 }
 
 TEST(SpeedupWords, SayWhatIsNotShownToBeFaster) {

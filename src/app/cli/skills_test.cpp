@@ -85,6 +85,26 @@ TEST_F(SkillsCommand, WhatIsExportedIsImportedAsCandidates) {
   EXPECT_IN("blocks of four", skills({"show", "mine"}, "other.db").out);
 }
 
+TEST_F(SkillsCommand, AnExportReplacesExportsOnly) {
+  const std::string ours = (root_ / "ours.jsonl").string(), memory = (root_ / "memory.db").string();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(skills({"export", ours}).code, 0) << "again is fine";
+  const std::string before = *read_file(memory);
+  for (const std::string& place : {file("mine.toml", kMine), memory}) {
+    const auto refused = skills({"export", place});
+    EXPECT_EQ(refused.code, kMisuse);
+    EXPECT_IN("cannot write " + place, refused.err);
+  }
+  EXPECT_EQ(*read_file(root_ / "mine.toml"), kMine);
+  EXPECT_EQ(*read_file(memory), before);
+  std::ostringstream out, err;
+  Console console{out, err, {}, {}};
+  EXPECT_EQ(run({"memory", "export", memory, "--memory", memory}, Environment{}, console), kMisuse);
+  EXPECT_IN("the command reads this file", err.str());
+  EXPECT_EQ(run({"memory", "export", ours, "--memory", memory}, Environment{}, console), kMisuse) << "of skills";
+  EXPECT_EQ(run({"prompts", "export", memory, "--memory", memory}, Environment{}, console), kMisuse);
+  EXPECT_EQ(*read_file(memory), before);
+}
+
 TEST_F(SkillsCommand, ATrialNeedsSomethingThatTheMindCanActOn) {
   ASSERT_EQ(skills({"add", file("mine.toml", kMine)}).code, 0);
   EXPECT_IN("no hint that the builtin mind could act on", skills({"verify", "mine"}).err);
