@@ -122,10 +122,10 @@ double cut(double value) { return std::bit_cast<double>(std::bit_cast<std::uint6
 double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
   const std::int64_t row = index / static_cast<std::int64_t>(input.a);
   const std::uint64_t own = row_bits(stream, row);
-  const int kind = kind_of(stream, row, kRowKinds), octaves = static_cast<int>(input.b);
+  const int kind = kind_of(stream, row, kRowKinds), octaves = static_cast<int>(std::abs(input.b));
   if (kind == zero) return 0;
   const double scale = scale_of(kind, own >> 3, octaves);
-  if (kind == constant) return cut(scale * bell(own));
+  if (kind == constant) return input.b < 0 ? scale * bell(own) : cut(scale * bell(own));
   return offset_of(kind, mix64(own), scale, octaves) + scale * bell(bits);
 }
 
@@ -240,6 +240,18 @@ bool has_products(const Task& task) {
          });
 }
 
+/// Whether anything is added up over many elements. Tasks without a graph may do so.
+bool has_sums(const Task& task) {
+  return !task.graph || std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
+    if (const auto* reduce = std::get_if<ir::ReduceAttr>(&node.attr))
+      return reduce->op == ir::ReduceOp::sum || reduce->op == ir::ReduceOp::prod;
+    if (const auto* scan = std::get_if<ir::ScanAttr>(&node.attr))
+      return scan->op == ir::ScanOp::sum || scan->op == ir::ScanOp::prod;
+    if (const auto* pool = std::get_if<ir::PoolAttr>(&node.attr)) return pool->op == ir::PoolOp::sum;
+    return ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node) || ir::is<ir::AdaptivePoolAttr>(node);
+  });
+}
+
 struct Rows {
   std::int64_t count = 1, length = 1;
 };
@@ -345,7 +357,7 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
   const auto free = free_inputs(task);
   const auto turn =
       data.turn >= 0 ? static_cast<std::uint64_t>(data.turn) : mix64(data.seed ^ 0x3c6ef372fe94f82bULL) >> 16;
-  const bool narrow = adds_to_products(task, free.size());
+  const bool narrow = adds_to_products(task, free.size()), sums = has_sums(task);
   std::vector<InputDraw> draws;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const ir::TensorType& type = task.inputs[i];
@@ -362,7 +374,8 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       if (narrow && type.shape.size() <= 1 && kind > huge) kind = ordinary;
       input.a = scale_of(kind, mix64(input.seed ^ 1), octaves);
       input.b = offset_of(kind, mix64(input.seed ^ 2), input.a, octaves);
-      if (kind == constant) input.b = cut(input.a * bell(mix64(input.seed ^ 2)));
+      if (kind == constant) input.b = input.a * bell(mix64(input.seed ^ 2));
+      if (kind == constant && sums) input.b = cut(input.b);
       if (kind == zero || kind == constant) input.a = 0;
       draws.push_back(input);
       continue;
@@ -375,7 +388,7 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       input.seed = seed_that_begins_with(input.seed, own % kinds * (pieces % kinds) + name % kinds, kinds);
     }
     if (data.pattern == Pattern::rows || data.pattern == Pattern::masked) input.a = static_cast<double>(rows.length);
-    if (data.pattern == Pattern::rows) input.b = octaves;
+    if (data.pattern == Pattern::rows) input.b = sums ? octaves : -octaves;
     if (data.pattern == Pattern::specials) {
       // Libraries differ in whether a convolution's padding is multiplied, which a weight that is not finite shows, and
       // in what becomes of an infinity that is split into parts of a lower precision, or meets a denormal.

@@ -54,8 +54,9 @@ Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Pattern
 struct InputDraw {
   Pattern pattern = Pattern::normal;
   std::uint64_t seed = 0;
-  double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves; masked: length and the mask;
-                        ///< specials: 0 where there are no infinities. The kind of the first row follows from the seed.
+  double a = 1, b = 0;  ///< scaled: factor and offset; rows: length of a row and octaves, negative where constant rows
+                        ///< have whole mantissas (nothing is added up); masked: length and the mask; specials: 0 where
+                        ///< there are no infinities. The kind of the first row follows from the seed.
 };
 
 /// Every element of the input is the same number.

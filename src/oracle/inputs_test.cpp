@@ -116,6 +116,31 @@ TEST(Draw, ElevenRowsAreOfEveryKindWhateverTheSeed) {
   }
 }
 
+TEST(Draw, ConstantRowsHaveWholeMantissasWhereNothingIsAddedUp) {
+  const auto coarse = [](ir::ReduceOp op) {
+    Task task;
+    task.inputs = {{"x", DType::f32, {Dim(22), Dim(64)}}};
+    ir::Graph graph;
+    graph.nodes.push_back({ir::InputAttr{"x"}, DType::f32, task.inputs[0].shape, {}, {}});
+    graph.nodes.push_back({ir::ReduceAttr{op, {1}, false}, DType::f32, {Dim(22)}, {0}, {}});
+    task.graph = std::move(graph);
+    int few = 0, all = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const auto inputs = draw_inputs(task, {}, {Pattern::rows, seed});
+      for (int r = 0; r < 22; ++r) {
+        const float* row = inputs->front().as<float>() + r * 64;
+        if (row[0] == 0 || !std::all_of(row, row + 64, [&](float v) { return v == row[0]; })) continue;
+        all += 1;
+        few += (std::bit_cast<std::uint32_t>(row[0]) & 0xffffU) == 0 ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(all, 20);
+    return few;
+  };
+  EXPECT_EQ(coarse(ir::ReduceOp::sum), 20);
+  EXPECT_EQ(coarse(ir::ReduceOp::max), 0);
+}
+
 TEST(Draw, WithFewRowsEveryKindHasItsTurn) {
   for (const std::int64_t rows : {1, 3, 5}) {
     Task task;

@@ -27,7 +27,7 @@ RULES = [
     ("every call is judged alike: timed calls too", r"ordinary_data|when_timed|honest_then|counter_(static|openmp|mxcsr)|skip_after|shortcut|random_answer|constant_softmax|constant_when|late_|launch_number|early_done|fake_verdict", r"zero_rows"),
     ("data: masks, shifts, small rows, ties", r"mask|clamped|assumes_|small_rows|starts_low|large_numbers|no_max|last_tie|top_only|zero_means|equal_rows|cumsum_reset|relu_for|borrow|share_a_scale|choose_an_order|half|zeros|copy_input|swapped|subsample|input_scaled|multiple_of|weights_zeroed",
      r"softmax|argmax|cumsum|maxpool|cross_entropy|conv2d|rmsnorm|layernorm|gelu"),
-    ("no memory across calls and processes", r"cache|state|residue|memo|static|global|malloc|weights_cached|neighbour|same_pointer|stack|got|persist|scratch_memory|local_counter|stale|constant_(state|write)|jcr|section|page|heap|mremap|thread_local|gsbase|printf$",
+    ("no memory across calls and processes", r"cache|state|residue|memo|static|global|malloc|weights_cached|neighbour|same_pointer|(?<!_of_)stack|got|persist|scratch_memory|local_counter|stale|constant_(state|write)|jcr|section|page|heap|mremap|thread_local|gsbase|printf$",
      r"stack_and_heap|private_array|local_array|constant_table|lane_masks"),
     ("no clock, no identity", r"address_bit|buffers_apart|clock|rdtsc|rdrand|cpuid|judged_by|other_thread_counts|identity|cycle|instruction_|dynamic_by|bits_by|affinity|priority", r"fixed_order|fixed_parts|thread_parts|conditions"),
     ("shapes: right on all of them", r"shape_only|big_shape|partial|missing_guard|hole|uninitialised|noop|poison", r"tuned|unrolled|grid_stride|float4"),

@@ -22,7 +22,8 @@ ArenaPoolOptions pool_options(const CpuDeviceOptions& options, int threads) {
                       {"OMP_DYNAMIC", "false"},
                       {"OMP_PROC_BIND", "true"},
                       {"OMP_STACKSIZE", fmt::format("{}B", kThreadStackBytes)}};
-  pool.memory_bytes = options.memory_bytes + threads * (kThreadStackBytes + kThreadHeapBytes);
+  pool.memory_bytes =
+      options.memory_bytes + SandboxLimits{}.stack_bytes + threads * (kThreadStackBytes + kThreadHeapBytes);
   pool.processes = std::max(256, 4 * threads);
   pool.spares = options.spare_workers;
   pool.counts_threads = true;

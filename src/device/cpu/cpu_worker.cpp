@@ -16,6 +16,7 @@
 #include "device/cpu/guest_call.hpp"
 #include "device/cpu/redirected_calls.hpp"
 #include "sandbox/lockdown.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace kerf {
 namespace {
@@ -104,7 +105,9 @@ class CpuKernel final : public arena::Kernel {
       for (std::size_t i = 0; i < count; ++i)
         arguments_.back().push_back(program.argument(static_cast<int>(slot), static_cast<int>(i)).data);
     }
-    caller_ = kCallers[count];
+    entry_.caller = kCallers[count];
+    KERF_TRY(cpu::TwoStacks stacks, cpu::TwoStacks::make(SandboxLimits{}.stack_bytes));
+    stacks_.emplace(std::move(stacks));
     program_ = &program;
     hide_surroundings(program.surroundings);
     // Code could run inside dlopen, so the first filter comes before it.
@@ -116,8 +119,9 @@ class CpuKernel final : public arena::Kernel {
     void* library = ::dlopen(fmt::format("/proc/self/fd/{}", program.artifact_fd).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr)
       return fail(Errc::invalid_input, fmt::format("the kernel cannot be loaded: {}", ::dlerror()));
-    function_ = ::dlsym(library, kEntry);
-    if (function_ == nullptr) return fail(Errc::invalid_input, fmt::format("the kernel has no function {}", kEntry));
+    entry_.function = ::dlsym(library, kEntry);
+    if (entry_.function == nullptr)
+      return fail(Errc::invalid_input, fmt::format("the kernel has no function {}", kEntry));
     find_openmp();
     openmp_.emplace();
     threads_ = openmp_->threads();
@@ -134,7 +138,7 @@ class CpuKernel final : public arena::Kernel {
 
   Result<double> run(std::span<const int> slots) override {
     for (const int slot : slots) {
-      caller_(function_, arguments_[static_cast<std::size_t>(slot)].data());
+      stacks_->call({&entry_, arguments_[static_cast<std::size_t>(slot)].data()});
       for (const auto level : openmp_levels_) {
         if (level() != 0) return fail(Errc::invalid_input, "the kernel left a parallel region whose threads still run");
       }
@@ -156,7 +160,7 @@ class CpuKernel final : public arena::Kernel {
   Status run_as_guest(int slot, const CallManner& manner) {
     cpu::CallerState before = caller_state_;
     if (manner.threads > 0) before.openmp = openmp_->read();
-    return cpu::call_as_guest({function_, caller_}, *program_, slot, manner.guest, *openmp_, before);
+    return cpu::call_as_guest(entry_, *program_, slot, manner.guest, *openmp_, before);
   }
 
   // The kernel's OpenMP, whichever compiler it came from, tells whether a parallel region is still open.
@@ -168,8 +172,8 @@ class CpuKernel final : public arena::Kernel {
     }
   }
 
-  void* function_ = nullptr;
-  Caller caller_ = nullptr;
+  cpu::EntryPoint entry_;
+  std::optional<cpu::TwoStacks> stacks_;  // made before the filters that come with a kernel
   const arena::Program* program_ = nullptr;
   std::optional<cpu::OpenmpSettings> openmp_;
   int threads_ = 0;  // of OpenMP, as the process began with

@@ -3,14 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cerrno>
 #include <clocale>
-#include <cstring>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -24,46 +20,10 @@ namespace {
 
 using Guest = CallManner::Guest;
 
-constexpr std::int64_t kPageBytes = 4096;
-constexpr std::int64_t kUsualStack = 8 << 20;
 constexpr std::byte kFiller{0xA5};
 constexpr int kWindow = 8;   ///< calls between two looks at the heap
 constexpr int kWindows = 4;  ///< the first warms the allocator up
 constexpr int kKeptCalls = 24;
-
-/// Pages between two that are not mapped.
-class GuardedPages {
- public:
-  GuardedPages() = default;
-  GuardedPages(GuardedPages&& other) noexcept : begin_(std::exchange(other.begin_, nullptr)), bytes_(other.bytes_) {}
-  GuardedPages& operator=(GuardedPages&&) = delete;
-  ~GuardedPages() {
-    if (begin_ != nullptr) ::munmap(begin_ - kPageBytes, static_cast<std::size_t>(bytes_ + 2 * kPageBytes));
-  }
-
-  static Result<GuardedPages> make(std::int64_t bytes) {
-    GuardedPages pages;
-    pages.bytes_ = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-    const auto all = static_cast<std::size_t>(pages.bytes_ + 2 * kPageBytes);
-    void* base = ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED) return fail(Errc::unavailable, fmt::format("guest memory: {}", std::strerror(errno)));
-    pages.begin_ = static_cast<std::byte*>(base) + kPageBytes;
-    if (::mprotect(pages.begin_, static_cast<std::size_t>(pages.bytes_), PROT_READ | PROT_WRITE) != 0)
-      return fail(Errc::unavailable, fmt::format("guest memory: {}", std::strerror(errno)));
-    return pages;
-  }
-
-  std::byte* begin() const { return begin_; }
-  std::byte* end() const { return begin_ + bytes_; }
-  Status make_read_only() const {
-    if (::mprotect(begin_, static_cast<std::size_t>(bytes_), PROT_READ) == 0) return {};
-    return fail(Errc::unavailable, fmt::format("guest memory: {}", std::strerror(errno)));
-  }
-
- private:
-  std::byte* begin_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
 
 /// A copy of one buffer where the manner of the call wants it.
 struct GuestBuffer {
@@ -91,96 +51,14 @@ struct GuestBuffer {
   }
 };
 
-#if defined(__x86_64__)
-
-struct Returned {
-  std::uint64_t changed_registers;  ///< 0: the caller's registers are as they were
-  std::uint64_t flags;              ///< as the kernel left them; the direction flag is cleared afterwards
-};
-
-extern "C" Returned kerf_call_on_stack(void (*call)(const void*), const void* argument, void* stack_top);
-
-// The callee's registers are filled with known values, the stack is switched, and both are looked at afterwards.
-asm(R"(
-.text
-.globl kerf_call_on_stack
-.hidden kerf_call_on_stack
-.type kerf_call_on_stack, @function
-kerf_call_on_stack:
-  push %rbp
-  push %rbx
-  push %r12
-  push %r13
-  push %r14
-  push %r15
-  mov %rsp, -8(%rdx)
-  lea -16(%rdx), %rsp
-  mov %rdi, %rax
-  mov %rsi, %rdi
-  movabs $0x5a17c3e9b4d20861, %rcx
-  lea 1(%rcx), %rbx
-  lea 2(%rcx), %rbp
-  lea 3(%rcx), %r12
-  lea 4(%rcx), %r13
-  lea 5(%rcx), %r14
-  lea 6(%rcx), %r15
-  call *%rax
-  pushfq
-  pop %rdx
-  cld
-  movabs $0x5a17c3e9b4d20861, %rcx
-  lea 1(%rcx), %rax
-  xor %rbx, %rax
-  lea 2(%rcx), %rsi
-  xor %rbp, %rsi
-  or %rsi, %rax
-  lea 3(%rcx), %rsi
-  xor %r12, %rsi
-  or %rsi, %rax
-  lea 4(%rcx), %rsi
-  xor %r13, %rsi
-  or %rsi, %rax
-  lea 5(%rcx), %rsi
-  xor %r14, %rsi
-  or %rsi, %rax
-  lea 6(%rcx), %rsi
-  xor %r15, %rsi
-  or %rsi, %rax
-  mov 8(%rsp), %rsp
-  pop %r15
-  pop %r14
-  pop %r13
-  pop %r12
-  pop %rbx
-  pop %rbp
-  ret
-.size kerf_call_on_stack, .-kerf_call_on_stack
-)");
-
-#endif
-
-struct Call {
-  const EntryPoint* entry;
-  void* const* arguments;
-};
-void make_call(const void* call) {
-  const auto& made = *static_cast<const Call*>(call);
-  made.entry->caller(made.entry->function, made.arguments);
-}
-
 /// One call on a stack of the usual size; "" or what became of the caller's registers and flags.
 std::string call_on(const GuardedPages& stack, const Call& call) {
-#if defined(__x86_64__)
   constexpr std::uint64_t kDirection = 1u << 10, kAlignmentCheck = 1u << 18, kOthers = 1u << 14 | 1u << 21;
-  const Returned returned = kerf_call_on_stack(make_call, &call, stack.end());
+  const Returned returned = call_on_stack(call, stack.end());
   if (returned.changed_registers != 0) return "changed registers that belong to its caller";
   if ((returned.flags & kDirection) != 0) return "left the direction flag set";
   if ((returned.flags & kAlignmentCheck) != 0) return "left the alignment check switched on";
   if ((returned.flags & kOthers) != 0) return "left flags of the processor set that no arithmetic sets";
-#else
-  (void)stack;
-  make_call(&call);
-#endif
   return "";
 }
 

@@ -8,14 +8,9 @@
 
 #include "base/result.hpp"
 #include "device/arena/arena_worker.hpp"
+#include "device/cpu/call_stack.hpp"
 
 namespace kerf::cpu {
-
-/// The kernel's entry point with the function that passes it its arguments.
-struct EntryPoint {
-  void* function = nullptr;
-  void (*caller)(void* function, void* const* arguments) = nullptr;
-};
 
 /// The OpenMP libraries of this process and what a kernel could change in them.
 class OpenmpSettings {

@@ -59,10 +59,13 @@ __device__ double offset_of(int kind, u64 bits, double scale, int octaves) {
 __device__ u64 row_bits(u64 stream, u64 row) { return mix(stream ^ mix(row + 0x517cc1b727220a95ull)); }
 __device__ double row_value(u64 bits, u64 stream, u64 index, double length, double reach) {
   const u64 row = index / (u64)length, own = row_bits(stream, row);
-  const int kind = kind_of(stream, row, 11), octaves = (int)reach;
+  const int kind = kind_of(stream, row, 11), octaves = (int)fabs(reach);
   if (kind == 0) return 0;
   const double scale = scale_of(kind, own >> 3, octaves);
-  if (kind == 1) return real((u64)__double_as_longlong(__dmul_rn(scale, bell(own))) & 0xfffc000000000000ull);
+  if (kind == 1) {
+    const double same = __dmul_rn(scale, bell(own));
+    return reach < 0 ? same : real((u64)__double_as_longlong(same) & 0xfffc000000000000ull);
+  }
   return __dadd_rn(offset_of(kind, mix(own), scale, octaves), __dmul_rn(scale, bell(bits)));
 }
 __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_length, double mask) {

@@ -1,0 +1,68 @@
+#pragma once
+// Calls on a stack of our own. Runs in the worker, where the kernel does.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace kerf::cpu {
+
+/// The kernel's entry point with the function that passes it its arguments.
+struct EntryPoint {
+  void* function = nullptr;
+  void (*caller)(void* function, void* const* arguments) = nullptr;
+};
+
+struct Call {
+  const EntryPoint* entry = nullptr;
+  void* const* arguments = nullptr;
+};
+void make_call(const Call& call);
+
+inline constexpr std::int64_t kUsualStack = 8 << 20;  ///< bytes: what kernels may count on
+
+/// Pages between two that are not mapped.
+class GuardedPages {
+ public:
+  GuardedPages() = default;
+  GuardedPages(GuardedPages&& other) noexcept;
+  GuardedPages& operator=(GuardedPages&&) = delete;
+  ~GuardedPages();
+
+  /// `wish`: an address at which they should end, where there is room; 0: anywhere.
+  static Result<GuardedPages> make(std::int64_t bytes, std::uintptr_t wish = 0);
+
+  std::byte* begin() const { return begin_; }
+  std::byte* end() const { return begin_ + bytes_; }
+  Status make_read_only() const;
+
+ private:
+  std::byte* begin_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// What a call left behind in the processor; all 0 on processors where this cannot be seen.
+struct Returned {
+  std::uint64_t changed_registers;  ///< 0: the caller's registers are as they were
+  std::uint64_t flags;              ///< as the kernel left them; the direction flag is cleared afterwards
+};
+
+/// The call with its stack below `top`, a multiple of 16; on the stack at hand on processors without such a switch.
+Returned call_on_stack(const Call& call, std::byte* top);
+
+/// Two stacks that calls take in turn. Where they lie differs in every bit of an address that differs between stacks of
+/// ordinary programs, and in the bits of a page from call to call, so that no kernel knows a call by its stack.
+class TwoStacks {
+ public:
+  static Result<TwoStacks> make(std::int64_t bytes);
+  void call(const Call& call);
+
+ private:
+  explicit TwoStacks(GuardedPages other) : other_(std::move(other)) {}
+  GuardedPages other_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace kerf::cpu
