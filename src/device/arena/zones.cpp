@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/parallel.hpp"
+#include "base/rng.hpp"
 
 namespace kerf::arena {
 namespace {
@@ -52,7 +53,8 @@ Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
 }
 
 std::int64_t ZoneSpread::add(const Place& place) {
-  const std::int64_t begin = next_ + kGuardBytes;
+  constexpr std::uint64_t kMorePages = 1 << 20;
+  const std::int64_t begin = next_ + kGuardBytes + kPage * static_cast<std::int64_t>(mix64(zones_++) % kMorePages);
   next_ = begin + place.zone_bytes;
   return begin;
 }
