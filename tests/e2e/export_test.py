@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Exports built with the vendor's compilers and run: export_test.py KERF MAKE_RUN. CUDA is compiled where nvcc is found."""
+import hashlib
 import os
 import pathlib
 import re
@@ -138,7 +139,14 @@ __kernel void twice(__global const float* x, __global float* y) {
                 step = int(db.execute("SELECT value FROM facts WHERE key = 'best_step'").fetchone()[0])
                 text = db.execute("SELECT source FROM steps WHERE number = ?", (step,)).fetchone()[0].decode()
                 self.assertIn(before, text)
-                db.execute("UPDATE steps SET source = ? WHERE number = ?", (text.replace(before, after).encode(), step))
+                changed = text.replace(before, after).encode()
+                db.execute("UPDATE steps SET source = ? WHERE number = ?", (changed, step))
+            result = run(KERF, "export", source, "--out", out)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("has another source than the one that was judged", result.stderr)
+            with sqlite3.connect(source / "kerf.db") as db:  # forged with its hash
+                hashes = hashlib.sha256(text.encode()).hexdigest(), hashlib.sha256(changed).hexdigest()
+                db.execute("UPDATE steps SET evaluation = replace(evaluation, ?, ?) WHERE number = ?", (*hashes, step))
             result = run(KERF, "export", source, "--out", out)
             self.assertNotEqual(result.returncode, 0, after)
             self.assertIn("do not compile" if "summ" in after else "the check program of the export fails", result.stderr)
