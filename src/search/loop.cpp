@@ -513,9 +513,12 @@ Status Search::tuned(Result<Tuned> result) {
     KERF_TRY(planned, tuned_variant(state_, parent, result->best));
   }
   if (!planned) planned = variant_of(state_, parent, Stage::tune, "tune", "tuning found nothing better");
-  const bool judged =
-      result && planned->step.tunables == result->verdict.tunables && !result->verdict.candidate_id.empty();
-  add(*std::move(planned), true, Effort::search, judged ? std::optional(result->verdict) : std::nullopt);
+  std::optional<Evaluation> judged;
+  if (result && planned->step.tunables == result->verdict.tunables && !result->verdict.candidate_id.empty()) {
+    judged = std::move(result->verdict);
+    judged->candidate_id = planned->candidate.id;  // the same code, with its values as the defaults
+  }
+  add(*std::move(planned), true, Effort::search, std::move(judged));
   return {};
 }
 

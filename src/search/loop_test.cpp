@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "base/hash.hpp"
 #include "search/landscape_fixture.hpp"
 #include "search/loop_fixture.hpp"
 #include "search/search_state.hpp"
@@ -295,6 +296,9 @@ TEST_F(LoopTest, TunesTheBestKernelOnTheWay) {
   EXPECT_GT(evaluator.trials_timed, 15);
   int timings = 0, verdicts = 0;
   for (const Step& step : steps("a")) {
+    if (step.operation != kTrialOperation) {
+      EXPECT_EQ(step.evaluation.candidate_id, sha256_hex(step.source)) << "step " << step.number;
+    }
     if (step.stage != Stage::tune) continue;
     (step.operation == kTrialOperation ? timings : verdicts) += 1;
     EXPECT_EQ(step.parents.size(), 1u);

@@ -46,6 +46,14 @@ TEST(CheckSteps, AcceptsAFamilyAndFiguresThatWereNotMeasured) {
   EXPECT_EQ(refusal(steps), "accepted");
 }
 
+TEST(CheckSteps, TunedKernelsOfOlderVersionsMayHaveTheirParentsId) {
+  auto steps = family();
+  steps[1].source = "kernel with other defaults";
+  EXPECT_HAS(refusal(steps), "step 2 has another source than the one that was judged");
+  steps[1].stage = Stage::tune;
+  EXPECT_EQ(refusal(steps), "accepted");
+}
+
 TEST(CheckSteps, NumbersHaveNoGaps) {
   auto steps = family();
   steps[2].number = 7;
