@@ -11,6 +11,7 @@ from .emit import emit
 from .errors import BridgeError, from_exception
 from .graph import dtype_word
 from .loading import load
+from .record import record_of
 from .trace import Tracer, replaced, seen_indexing, tensors_in
 
 SCHEMA = 1
@@ -31,8 +32,8 @@ def argument_names(module, args, kwargs):
     return names[:len(args)] + list(kwargs)
 
 
-def add_argument(tracer, name, thing, large, notes):
-    """A tensor becomes an input, a nest of them several; numbers and the rest stay as they are."""
+def add_argument(tracer, name, thing, large, notes, names):
+    """A tensor becomes an input, a nest of them several; numbers and the rest stay as they are. Adds the inputs' names to `names`."""
     count = len(list(tensors_in(thing)))
     position = [0]
 
@@ -42,6 +43,7 @@ def add_argument(tracer, name, thing, large, notes):
         own = name if count == 1 else f"{name}{position[0] - 1}"
         if dtype_word(tensor.dtype) is None:
             raise BridgeError("dtype", f"argument '{own}' has the type {tensor.dtype}; tasks have f32, f16, bf16, f64, i32, i64, bool")
+        names.append(own)
         return tracer.add_input("input", own, tensor.shape, tensor.dtype, sample, exact)
 
     if count == 0 and isinstance(thing, (int, float)) and not isinstance(thing, bool):
@@ -102,19 +104,34 @@ def changed_state(module, tracer):
     return names
 
 
+class Traced:
+    """What running forward once gave."""
+
+    def __init__(self, tracer):
+        self.tracer = tracer
+        self.arguments = []    # names of the tensors among the arguments, in order
+        self.outputs = []      # values of the tensors of the result, in order, and their names
+        self.labels = []
+        self.state = []        # names of parameters and buffers that forward changed
+        self.changed_arguments = []
+        self.result = None     # as forward gave it
+
+
 def trace(file, loaded, notes):
     tracer = Tracer(file)
     tracer.large = loaded.large
     large_parameters, large_inputs = loaded.large
+    traced = Traced(tracer)
     names = argument_names(loaded.module, loaded.args, loaded.kwargs)
-    args = [add_argument(tracer, name, thing, large_inputs, notes) for name, thing in zip(names, loaded.args)]
-    kwargs = {name: add_argument(tracer, name, thing, large_inputs, notes) for name, thing in loaded.kwargs.items()}
+    args = [add_argument(tracer, name, thing, large_inputs, notes, traced.arguments) for name, thing in zip(names, loaded.args)]
+    kwargs = {name: add_argument(tracer, name, thing, large_inputs, notes, traced.arguments) for name, thing in loaded.kwargs.items()}
     kept = without_data(loaded.module, tracer, large_parameters)
     handles = watch_modules(loaded.module, tracer)
     try:
         with torch.no_grad(), seen_indexing(), tracer:
-            result = loaded.module(*args, **kwargs)
-        state = changed_state(loaded.module, tracer)
+            traced.result = loaded.module(*args, **kwargs)
+        traced.state = changed_state(loaded.module, tracer)
+        traced.changed_arguments = [name for name, twin in zip(traced.arguments, tensors_in((args, kwargs))) if tracer.was_changed(twin)]
     except BaseException as error:
         raise from_exception("forward", "forward raised", error, file) from None
     finally:
@@ -122,13 +139,12 @@ def trace(file, loaded, notes):
             handle.remove()
         for store, name, tensor in kept:
             store[name] = tensor
-    outputs, labels = [], []
-    for label, tensor in labelled(result):
-        outputs.append(tracer.value_of(tracer.meta_of(tensor)))
-        labels.append(label)
-    if not outputs:
+    for label, tensor in labelled(traced.result):
+        traced.outputs.append(tracer.value_of(tracer.meta_of(tensor)))
+        traced.labels.append(label)
+    if not traced.outputs:
         raise BridgeError("forward", "forward gives no tensor")
-    return tracer, outputs, labels, state
+    return traced
 
 
 def labelled(result, prefix=""):
@@ -184,7 +200,8 @@ def import_model(request):
 def import_loaded(request, loaded, notes):
     """The answer, and the part of the graph that it is about."""
     file = request["file"]
-    tracer, outputs, labels, state = trace(file, loaded, notes)
+    traced = trace(file, loaded, notes)
+    tracer, outputs, labels, state = traced.tracer, traced.outputs, traced.labels, traced.state
     graph = tracer.graph
     simplify.shorten_scans(graph)
     dropped = simplify.drop_biases(graph, outputs)
@@ -200,6 +217,8 @@ def import_loaded(request, loaded, notes):
     if state:
         shown = ", ".join(state[:3]) + (f" and {len(state) - 3} more" if len(state) > 3 else "")
         notes.append(f"forward changes {shown}; the task does not (running statistics and the like are left as they are)")
+    if traced.changed_arguments:
+        notes.append(f"forward changes its argument {', '.join(traced.changed_arguments)} in place; the task does not")
     if len(set(value.index for value in outputs)) < len(outputs):
         notes.append("some outputs are the same tensor; the task gives it once")
     task = emit(part, task_name(file), describe(loaded, file, missing), request.get("functions", []),
@@ -210,6 +229,7 @@ def import_loaded(request, loaded, notes):
     answer = {"schema": SCHEMA, "ok": True, "task": task.text, "name": task_name(file), "inputs": task.inputs, "outputs": task.outputs,
               "notes": notes + tracer.notes, "dropped": dropped, "uncovered": missing, "share": part.share if missing else 1.0,
               "training": loaded.module.training, "torch": torch.__version__}
+    answer["model"] = record_of(request, loaded, traced, task, part, answer)
     return answer, part
 
 

@@ -70,6 +70,7 @@ class Origin:
         self.name = name        # as the user calls it: "x", "conv1.weight"
         self.sample = sample    # a real tensor with some of its values, or None
         self.exact = exact      # a distribution that is known exactly, or None
+        self.drawn = None       # of random numbers: {"function": "randn", "here": drawn on the device of the arguments}
 
 
 class Graph:

@@ -16,6 +16,10 @@ SEED = 20240521  # the same weights, and so the same task, in every import
 class Loaded:
     def __init__(self, module, args, kwargs, large):
         self.module, self.args, self.kwargs, self.large = module, args, kwargs, large
+        self.namespace = None      # the imported file
+        self.made = "class"        # what gave the module: a "class", a "function" or the file's "instance"; its name there
+        self.name = "Model"
+        self.init = ([], {})       # what Model was called with
 
 
 def import_file(file):
@@ -61,19 +65,20 @@ def made(file, doing, kind, make):
 
 
 def make_module(namespace, file, notes):
-    """An nn.Module: of `Model` and `get_init_inputs`, or one that the file holds."""
+    """An nn.Module, of `Model` and `get_init_inputs` or one that the file holds; its large tensors; how it was made."""
     model = getattr(namespace, "Model", None)
     if model is None:
         candidates = {name: thing for name, thing in vars(namespace).items()
                       if isinstance(thing, torch.nn.Module) and not name.startswith("_")}
         if "model" in candidates or len(candidates) == 1:
-            return candidates.get("model") or next(iter(candidates.values())), LargeTensors()
+            name = "model" if "model" in candidates else next(iter(candidates))
+            return candidates[name], LargeTensors(), ("instance", name, ([], {}))
         classes = [name for name, thing in vars(namespace).items() if inspect.isclass(thing) and issubclass(thing, torch.nn.Module)
                    and thing.__module__ == "kerf_user_model"]
         hint = f" (it has {', '.join(classes[:4])}; add: Model = {classes[-1]})" if classes else ""
         raise BridgeError("no_model", "the file has no 'Model': give a class Model(nn.Module), or a module named 'model'" + hint)
     if isinstance(model, torch.nn.Module):
-        return model, LargeTensors()
+        return model, LargeTensors(), ("instance", "Model", ([], {}))
     if not callable(model):
         raise BridgeError("no_model", "'Model' is neither a class nor a module")
     init = getattr(namespace, "get_init_inputs", None)
@@ -82,7 +87,7 @@ def make_module(namespace, file, notes):
     module, large = made(file, "Model(...) raised", "init", lambda: model(*args, **kwargs))
     if not isinstance(module, torch.nn.Module):
         raise BridgeError("no_model", f"Model(...) gave a {type(module).__name__}, not an nn.Module")
-    return module, large
+    return module, large, ("class" if inspect.isclass(model) else "function", "Model", (args, kwargs))
 
 
 def split_arguments(arguments):
@@ -130,10 +135,13 @@ def load(file, notes):
     add_missing_functions()
     namespace = import_file(file)
     try:
-        module, large_parameters = make_module(namespace, file, notes)
+        module, large_parameters, how = make_module(namespace, file, notes)
         args, kwargs, large_inputs = make_inputs(namespace, file)
     except BridgeError:
         raise
     except BaseException as error:
         raise from_exception("import", "the file raised", error, file) from None
-    return Loaded(module, args, kwargs, (large_parameters, large_inputs))
+    loaded = Loaded(module, args, kwargs, (large_parameters, large_inputs))
+    loaded.namespace = namespace
+    loaded.made, loaded.name, loaded.init = how
+    return loaded

@@ -133,6 +133,18 @@ class Tracer(TorchFunctionMode):
         """The object whose change in place is a change of this input."""
         return self._bound.get(id(tensor))
 
+    def was_changed(self, twin):
+        """Whether forward changed this input's tensor in place."""
+        entry = self._bound.get(id(twin))
+        return entry is not None and (entry[1].origin is None or twin._version != entry[2])
+
+    def tensor_of(self, value):
+        """The tensor that a constant stands for: the file's own, or one without data that stands for it; None when it is not known."""
+        for twin, known, _ in self._bound.values():
+            if known is value:
+                return self._real.get(id(twin), twin)
+        return None
+
     def alias(self, tensor, twin):
         """Another object for the same input: a Parameter around its twin."""
         self._bind(tensor, self.value_of(twin))
@@ -266,6 +278,7 @@ class Tracer(TorchFunctionMode):
         exact = "uniform(0, 1)" if name.startswith("rand_") or name == "rand" else "normal(0, 1)"
         value = self.graph.new(drawn.shape, drawn.dtype)
         value.origin = Origin("drawn", f"drawn{number}", None, exact)
+        value.origin.drawn = {"function": name.replace("_like", ""), "here": name.endswith("_like") or kwargs.get("device") is not None}
         self._bind(drawn, value)
         return drawn
 

@@ -160,6 +160,8 @@ Result<ImportedModel> model_of(const Json& answer, const fs::path& file, const s
       if (one.is_object())
         model.missing.push_back({printable(text_at(one, "operator")), printable(text_at(one, "module")),
                                  static_cast<int>(number_at(one, "line")), static_cast<int>(number_at(one, "count"))});
+  if (const auto record = answer.find("model"); record != answer.end() && record->is_object())
+    model.record = record->dump(-1, ' ', false, Json::error_handler_t::replace);
   if (model.task.empty()) return fail(Errc::tool_failed, fmt::format("{}: the import gave no task", file.string()));
   return model;
 }

@@ -45,6 +45,8 @@ struct ImportedModel {
   std::vector<std::string> notes;          ///< for people
   std::vector<UncoveredOperator> missing;  ///< these stay with PyTorch; empty: the task is the whole model
   double share = 1;                        ///< part of the model's arithmetic that the task has, estimated
+  std::string record;                      ///< JSON: the file's text and how the task's buffers belong to the model;
+                                           ///< what an export needs (docs/pytorch.md)
 };
 
 /// invalid_input: something is wrong with the file; the message begins with "FILE:LINE:" where the user can mend it and

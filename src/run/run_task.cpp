@@ -90,6 +90,9 @@ Status store_task(RunStore& store, const TaskText& text) {
   if (const std::string files = task_files(text.task); !files.empty()) {
     KERF_TRY_VOID(store.set("task_files", files));
   }
+  if (!text.model.empty()) {
+    KERF_TRY_VOID(store.set("model", text.model));
+  }
   return store.set("task_source", text.source);  // last: a run without it never started
 }
 
@@ -97,6 +100,7 @@ Result<TaskText> stored_task(const std::map<std::string, std::string>& facts, co
   TaskText text;
   text.source = fact(facts, "task_source");
   text.origin = fact(facts, "task_path");
+  text.model = fact(facts, "model");
   if (text.source.empty())
     return fail(Errc::invalid_input, run + " does not hold its task: it was interrupted before it began");
   KERF_TRY(text.task, restore_task(text.source, fact(facts, "task_files"), fact(facts, "task")));

@@ -36,6 +36,7 @@ Result<ModelTask> read_model_task(const std::string& path, const Environment& en
   ModelTask read;
   KERF_TRY(read.model, pytorch::import_model(request, *sandbox));
   read.text.source = read.model.task;
+  read.text.model = read.model.record;
   read.text.origin = std::filesystem::absolute(path, error).string();
   auto task = parse_task(read.text.source, std::filesystem::path(), path + " (as a task)");
   if (!task) {
