@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "export/compiled_library.hpp"
+#include "language/cpp/kernel_flags.hpp"
 
 namespace kerf::exporting {
 namespace {
@@ -98,6 +99,13 @@ class CppExporter final : public Exporter {
     build.flags = {"-std=gnu++20",       "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
                    "-ffp-contract=fast", "-w"};
     build.source_extension = ".cpp";
+    return build;
+  }
+
+  Result<PythonBuild> python_build(const Winner&) const override {
+    PythonBuild build{.language = "cpp", .prelude = std::string(cpp::kernel_includes())};
+    build.options = cpp::kernel_flags();
+    build.options.push_back(cpp::arch_flag(""));
     return build;
   }
 

@@ -7,6 +7,7 @@
 #include "codegen/dialects/dialects.hpp"
 #include "export/compiled_library.hpp"
 #include "export/gpu_parts.hpp"
+#include "language/cuda_cpp/standard_headers.hpp"
 
 namespace kerf::exporting {
 namespace {
@@ -115,6 +116,17 @@ class CudaExporter final : public Exporter {
     build.has_race_checker = true;
     build.uses_devices = true;
     build.source_extension = ".cu";
+    return build;
+  }
+
+  Result<PythonBuild> python_build(const Winner& winner) const override {
+    PythonBuild build{.language = "cuda_cpp", .options = kernel_options()};
+    // They include each other: all or none.
+    const auto used = [&](const StandardHeader& header) {
+      return winner.candidate.source.find(header.name) != std::string::npos;
+    };
+    if (const auto& all = standard_headers(); std::any_of(all.begin(), all.end(), used))
+      for (const StandardHeader& header : all) build.headers[header.name] = header.text;
     return build;
   }
 

@@ -47,13 +47,15 @@ Status check_function_name(const Winner& winner) {
 
 constexpr std::string_view kMark = "Written by kerf export; a later export to this place replaces it.";
 
-/// A comment on a line of its own, in the language of the file.
-void mark(File& file) {
-  const bool is_cmake = file.path == "CMakeLists.txt";
-  file.text.insert(0, is_cmake ? fmt::format("# {}\n", kMark) : fmt::format("/* {} */\n", kMark));
-}
-
 }  // namespace
+
+void mark_exported(File& file) {
+  const std::string_view path = file.path;
+  std::string line = fmt::format("/* {} */\n", kMark);
+  if (path == "CMakeLists.txt" || path.ends_with(".py")) line = fmt::format("# {}\n", kMark);
+  if (path.ends_with(".md")) line = fmt::format("<!-- {} -->\n", kMark);
+  file.text.insert(0, line);
+}
 
 bool is_exported(std::string_view text) {
   return text.substr(0, text.find('\n')).find(kMark) != std::string_view::npos;
@@ -85,7 +87,7 @@ Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& w
     KERF_TRY(auto check, exporter.check_program(winner, files));
     files.insert(files.end(), std::make_move_iterator(check.begin()), std::make_move_iterator(check.end()));
   }
-  for (File& file : files) mark(file);
+  for (File& file : files) mark_exported(file);
   return files;
 }
 

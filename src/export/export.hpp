@@ -42,6 +42,14 @@ struct CheckBuild {
   std::string source_extension;        ///< of a file that holds a header's implementation: ".cpp"
 };
 
+/// What a Python file compiles the kernel with (templates/torch_compile.py).
+struct PythonBuild {
+  std::string language;                          ///< as the file's runtime knows it: "cpp"
+  std::string prelude{};                         ///< before constants and kernel
+  std::vector<std::string> options{};            ///< of the compiler
+  std::map<std::string, std::string> headers{};  ///< by name: what the kernel includes and the compiler does not bring
+};
+
 /// Writes kernels of one language. Targets name theirs (target/target.hpp); a language may serve several targets.
 class Exporter {
  public:
@@ -51,6 +59,8 @@ class Exporter {
   /// A CMakeLists.txt for `library` and a program that compares it with a double-precision reference.
   virtual Result<std::vector<File>> check_program(const Winner& winner, const std::vector<File>& library) const = 0;
   virtual CheckBuild check_build(const Winner& winner) const = 0;
+  /// invalid_input where kernels of this language cannot be run from Python.
+  virtual Result<PythonBuild> python_build(const Winner& winner) const = 0;
   /// How the sources are compiled, in words.
   virtual std::string compile_advice() const = 0;
 };
@@ -66,6 +76,9 @@ std::vector<std::string> format_names();
 /// are refused when the reference is C++ code or when they are outside of the task's domain (export/domain.hpp). An
 /// error names what cannot be exported. The first line of every file says that Kerf wrote it.
 Result<std::vector<File>> export_files(const Exporter& exporter, const Winner& winner, Format format);
+
+/// Makes its first line say so, as a comment in the file's language; a Python file's text moves down by it.
+void mark_exported(File& file);
 
 /// Whether the beginning of a file is that of an exported one, which a later export may replace.
 bool is_exported(std::string_view text);

@@ -158,6 +158,14 @@ class OpenclExporter final : public Exporter {
     return build;
   }
 
+  Result<PythonBuild> python_build(const Winner& winner) const override {
+    return fail(
+        Errc::invalid_input,
+        fmt::format("PyTorch has no tensors on the devices of target '{}', so its kernels cannot be exported as a "
+                    "module; the formats source, c-header and cmake can",
+                    winner.target));
+  }
+
   std::string compile_advice() const override { return "compile as C99 and link with -lOpenCL"; }
 };
 

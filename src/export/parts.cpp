@@ -74,6 +74,12 @@ std::string banner(const Winner& winner) {
 
 }  // namespace
 
+std::string template_file(std::string_view name) {
+  const auto text = template_text(name);
+  KERF_CHECK(text.has_value(), "a template is missing");
+  return *text;
+}
+
 std::string filled(std::string_view name, const templates::Record& values) {
   const auto text = template_text(name);
   KERF_CHECK(text.has_value(), "a template is missing");

@@ -81,6 +81,8 @@ struct Repeatable {
 };
 Repeatable make_repeatable(std::string_view source);
 
+/// A text among the templates that has nothing to fill in.
+std::string template_file(std::string_view name);
 /// The template of that name, filled in; it may include others.
 std::string filled(std::string_view name, const templates::Record& values);
 std::string filled(std::string_view name, std::initializer_list<std::pair<std::string_view, std::string>> values);

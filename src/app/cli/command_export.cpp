@@ -15,6 +15,7 @@
 #include "export/export.hpp"
 #include "export/proof/shape_winners.hpp"
 #include "export/shape_ranges.hpp"
+#include "export/torch_export.hpp"
 #include "judge/judge.hpp"
 #include "run/chosen_kernel.hpp"
 #include "run/run_task.hpp"
@@ -213,9 +214,13 @@ Status write_files(const std::vector<exporting::File>& files, const std::filesys
 }  // namespace
 
 Status export_run(const ExportOptions& options, const Environment& environment, Console& console) {
+  auto known = exporting::format_names();
+  const auto for_pytorch = exporting::model_format_names();
+  if (std::find(for_pytorch.begin(), for_pytorch.end(), options.format) != for_pytorch.end())
+    return export_model(options, console);
   const auto format = exporting::format_from_name(options.format);
   if (!format) {
-    const auto known = exporting::format_names();
+    known.insert(known.end(), for_pytorch.begin(), for_pytorch.end());
     return fail(Errc::invalid_input, fmt::format("unknown format '{}'{}; choose one of: {}", options.format,
                                                  did_you_mean(options.format, known), join(known, ", ")));
   }

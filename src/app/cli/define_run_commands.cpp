@@ -121,9 +121,13 @@ void define_runs(CLI::App& app, Options& options) {
   auto* files = app.add_subcommand("export", "Write a run's best kernel as files that need no Kerf");
   files->footer(
       "Formats:\n  source    kernel, launcher and dispatcher\n  c-header  the same in one header\n"
-      "  cmake     source with a CMakeLists.txt and a program that checks it\n\n"
+      "  cmake     source with a CMakeLists.txt and a program that checks it\n"
+      "Of runs that were made from a PyTorch model file:\n"
+      "  kernelbench  one Python file with ModelNew, for KernelBench's evaluator (--out FILE.py)\n"
+      "  torch        a Python package with a drop-in module, custom operator and check\n\n"
       "Examples:\n  kerf export rmsnorm-cpu --format cmake --out rmsnorm\n"
       "  kerf export rmsnorm-cpu --shapes rows=64..512:64,cols=4096 --name rms\n"
+      "  kerf export model-cuda --format torch --out fast_model\n"
       "  kerf export --task tasks/rmsnorm.toml --kernel mine.cpp --set BLOCK=64 --format c-header");
   files->add_option("RUN", options.exported.run, kRunHelp)->type_name("");
   add_value(files, "--task", options.exported.task, "FILE", "With --kernel: export a kernel of your own instead");
@@ -136,9 +140,9 @@ void define_runs(CLI::App& app, Options& options) {
       ->expected(1)
       ->take_all();
   add_value(files, "--device", options.exported.device, "NAME", "Where they are verified");
-  add_value(files, "--format", options.exported.format, "NAME", "source (default), c-header or cmake");
-  add_value(files, "--out", options.exported.out, "FOLDER",
-            "Where to write (default: export-FORMAT in the run folder)");
+  add_value(files, "--format", options.exported.format, "NAME",
+            "source (default), c-header, cmake, kernelbench or torch");
+  add_value(files, "--out", options.exported.out, "FOLDER", "Where to write (default: in the run folder)");
   add_value(files, "--name", options.exported.name, "NAME", "Of the exported function (default: the task's name)");
   files->add_flag("--no-check", options.exported.no_check,
                   "Do not build and run the check program before the files are written");

@@ -50,12 +50,14 @@ struct ExportOptions {
   std::vector<std::string> shapes;  ///< compiled for these too: "rows=64..256:64,cols=1024"
   std::string device;               ///< on which they are verified; "": the first
   std::string step;                 ///< "": the best
-  std::string format = "source";    ///< "source", "c-header", "cmake"
+  std::string format = "source";    ///< "source", "c-header", "cmake", "kernelbench", "torch"
   std::string out;                  ///< "": export-FORMAT in the run folder
   std::string name;                 ///< of the exported function; "": the task's
   bool no_check = false;            ///< the check program is not run
 };
 Status export_run(const ExportOptions& options, const Environment& environment, Console& console);
+/// The formats kernelbench and torch.
+Status export_model(const ExportOptions& options, Console& console);
 
 struct ProveOptions {
   std::string run;                    ///< write a proof of this run's best kernel ...

@@ -177,6 +177,10 @@ Result<Compiler> try_compiler(const fs::path& path, const CppLanguageOptions& op
 
 }  // namespace
 
+const std::vector<std::string>& kernel_flags() { return kFlags; }
+
+std::string_view kernel_includes() { return kHeader; }
+
 Result<Compiler> find_compiler(const CppLanguageOptions& options) {
   std::string reasons;
   for (const auto& path : find_candidates(options.environment)) {

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "language/cpp/cpp_language.hpp"
+#include "language/cpp/kernel_flags.hpp"
 
 namespace kerf::cpp {
 
@@ -39,9 +40,6 @@ struct Compiler {
 };
 
 Result<Compiler> find_compiler(const CppLanguageOptions& options);
-
-/// -march of `DeviceFacts::arch`: "x86-64-native" and "" mean this machine.
-std::string arch_flag(const std::string& arch);
 
 /// A command of this compiler in `folder`, where alone it may write; limits for `milliseconds`.
 SandboxCommand compiler_command(const Compiler& compiler, const std::filesystem::path& folder,

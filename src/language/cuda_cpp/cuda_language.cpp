@@ -16,6 +16,7 @@
 #include "language/cuda_cpp/nvrtc_protocol.hpp"
 #include "language/cuda_cpp/ptx_globals.hpp"
 #include "language/cuda_cpp/ptx_registers.hpp"
+#include "language/cuda_cpp/standard_headers.hpp"
 
 namespace kerf {
 namespace {
@@ -110,7 +111,7 @@ class CudaLanguage final : public Language {
     if (!toolkit_.nvrtc.empty() && !options_.prefer_nvcc) {
       pool_ = std::make_unique<NvrtcPool>(compiler_process(), processes());
       KERF_TRY(const std::string found, pool_->version());
-      version_ = fmt::format("NVRTC {} {}{}", found, join(common_options(), " "),
+      version_ = fmt::format("NVRTC {} {}{}", found, join(kernel_options(), " "),
                              toolkit_.includes.empty() ? " (no headers)" : "");
     } else {
       nvcc_ = std::make_unique<NvccCompiler>(toolkit_.nvcc, *options_.sandbox, options_.memory_bytes);
@@ -148,8 +149,6 @@ class CudaLanguage final : public Language {
  private:
   int processes() const { return options_.processes > 0 ? options_.processes : available_cores(); }
 
-  static std::vector<std::string> common_options() { return {"--std=c++17", "-default-device"}; }
-
   worker::Command compiler_process() const {
     worker::Command command;
     command.self = options_.self;
@@ -173,7 +172,7 @@ class CudaLanguage final : public Language {
       const auto slot = nvcc_slots_.take();
       return nvcc_->compile(source, arch, limit);
     }
-    NvrtcProgram program{source, common_options()};
+    NvrtcProgram program{source, kernel_options()};
     program.options.push_back("--gpu-architecture=" + arch);
     for (const auto& folder : toolkit_.includes) program.options.push_back("-I" + folder.string());
     return pool_->compile(program, limit);

@@ -127,4 +127,6 @@ const std::vector<StandardHeader>& standard_headers() {
   return headers;
 }
 
+std::vector<std::string> kernel_options() { return {"--std=c++17", "-default-device"}; }
+
 }  // namespace kerf
