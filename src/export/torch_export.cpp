@@ -51,7 +51,18 @@ bool has_names(const Json& entries, const std::vector<ir::TensorType>& tensors) 
   return true;
 }
 
+/// Throws where something is missing or of another kind.
+void check_fields(const Json& record) {
+  for (const char* key : {"file", "source", "torch"}) (void)record.at(key).get_ref<const std::string&>();
+  for (const char* key : {"inputs", "outputs", "modes", "changes", "imports", "uncovered"})
+    (void)record.at(key).get_ref<const Json::array_t&>();
+  for (const char* key : {"arguments", "result", "model", "settings"})
+    (void)record.at(key).get_ref<const Json::object_t&>();
+  for (const char* key : {"kind", "name"}) (void)record.at("model").at(key).get_ref<const std::string&>();
+}
+
 Status check_record(const Json& record, const Winner& winner) {
+  check_fields(record);
   if (const std::string missing = uncovered_words(record); !missing.empty())
     return refused(
         fmt::format("the run is about a part of it, about {:.0f} % of its arithmetic; these operators stay with "

@@ -45,6 +45,16 @@ TEST(RunTask, RefusesFilesThatCannotBePutBack) {
   EXPECT_FALSE(restore_task(kTask, "[", "twice"));
 }
 
+TEST(RunTask, KeepsTheModelItWasMadeFrom) {
+  const auto text =
+      stored_task({{"task", "x"},
+                   {"task_source", "name = \"x\"\n[inputs]\na = \"f32[4]\"\n[reference]\nexpr = \"y = a\""},
+                   {"model", "{}"}},
+                  "runs/x");
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text->model, "{}");
+}
+
 TEST(RunTask, SaysWhenARunHoldsNone) {
   const auto none = stored_task({{"task", "x"}}, "runs/x");
   ASSERT_FALSE(none);

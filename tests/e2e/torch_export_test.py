@@ -547,4 +547,4 @@ if __name__ == "__main__":
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
         print("PyTorch is not installed: exports for it are not tried")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)

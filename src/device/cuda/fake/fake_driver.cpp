@@ -35,6 +35,7 @@ struct Fiber {
 std::map<std::uint64_t, std::size_t> allocations;
 std::size_t allocated = 0;
 int sticky = 0;  // error of the context
+thread_local void* context_in_use = nullptr;
 std::vector<Fiber> fibers;
 ucontext_t scheduler;
 std::size_t current = 0;
@@ -156,7 +157,14 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
   *context = &allocations;
   return 0;
 }
-int cuCtxSetCurrent(void*) { return sticky; }
+int cuCtxSetCurrent(void* context) {
+  context_in_use = context;
+  return sticky;
+}
+int cuCtxGetCurrent(void** context) {
+  *context = context_in_use;
+  return sticky;
+}
 int cuCtxSynchronize() { return sticky; }
 int cuCtxResetPersistingL2Cache() { return sticky; }
 int cuMemGetInfo_v2(std::size_t* available, std::size_t* total) {
