@@ -8,6 +8,7 @@ import inspect
 import os
 import pickle
 import sys
+import textwrap
 import types
 
 import torch
@@ -71,7 +72,7 @@ class MainSource:
         for name in sorted(names_of(thing)):
             self.need(name)
         try:
-            source = inspect.getsource(thing)
+            source = textwrap.dedent(inspect.getsource(thing))  # below 'if __name__ ...' too
         except (OSError, TypeError):
             raise KerfError(f"the source of {thing.__qualname__} cannot be read (it was typed into a prompt, or its file is gone); put it "
                             "into a module or a notebook cell, or write a model file and give its path") from None

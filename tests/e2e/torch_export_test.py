@@ -417,7 +417,6 @@ except new.KerfError as error:
         self.python(f"""
 # Device memory of the fake driver is host memory: tensors of the CPU stand for those of a GPU.
 import ctypes, subprocess, types
-ctypes.CDLL("{self.folder}/driver/libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
 new, old = file("block_cuda.py"), file("block_reference.py")
 def compiled(plan, source, arch):
     assert arch == "sm_90"
@@ -441,7 +440,7 @@ for _ in range(3):
     x = torch.rand(2, 3, 8, 8)
     inputs = [x, m.conv.weight, m.norm.weight, m.norm.bias]
     same(kernels.run_here(0, [t.detach().contiguous() for t in inputs])[0], m(x).detach())
-""")
+""", LD_LIBRARY_PATH=str(self.folder / "driver"))
 
     def test_refusals_say_why(self):
         (self.folder / "part.py").write_text(HEAD + """class Model(nn.Module):

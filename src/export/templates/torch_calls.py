@@ -234,7 +234,7 @@ class KerfRuntime:
         if reason:
             return self.original(module, args, kwargs, reason)
         if torch.is_grad_enabled():
-            leaves = kerf_leaves(module, found)
+            leaves = kerf_leaves(self, module, found, inputs)
             if leaves:
                 if self.draws:
                     return self.original(module, args, kwargs, "a gradient is asked for and forward draws random numbers")
@@ -282,13 +282,19 @@ class KerfTree:
         self.tree = tree
 
 
-def kerf_leaves(module, found):
-    """Tensors that gradients are asked for: arguments, then parameters, each once."""
-    leaves = [tensor for tensor in found.values() if tensor.requires_grad]
-    for tensor in module.parameters():
-        if tensor.requires_grad:
-            leaves.append(tensor)
-    return leaves
+def kerf_leaves(runtime, module, found, inputs):
+    """Tensors that gradients are asked for, each once: the task's inputs, other arguments, parameters that the task does without."""
+    if "kerf_rest" not in module.__dict__:  # where they are, not which: they may be replaced
+        known = {entry["source"] for entry in runtime.plan["inputs"] if entry["kind"] == "parameter"}
+        module.__dict__["kerf_rest"] = [(part._parameters, name) for path, part in module.named_modules() for name in part._parameters
+                                        if (path + "." + name if path else name) not in known]
+    leaves = {id(tensor): tensor for tensor in inputs if tensor.requires_grad}
+    leaves.update({id(tensor): tensor for tensor in found.values() if tensor.requires_grad})
+    for store, name in module.__dict__["kerf_rest"]:
+        tensor = store.get(name)
+        if tensor is not None and tensor.requires_grad:
+            leaves[id(tensor)] = tensor
+    return list(leaves.values())
 
 
 def kerf_tensors(thing):

@@ -93,7 +93,7 @@ class KerfCuda:
         at = ctypes.addressof(cells)
         calls = []
         for launch, function in zip(self.launches, self.functions[index]):
-            pointers = (ctypes.c_void_p * max(len(launch["args"]), 1))(*[at + 8 * argument for argument in launch["args"]])
+            pointers = (ctypes.c_void_p * (len(launch["args"]) + 1))(*[at + 8 * argument for argument in launch["args"]])
             extents = [ctypes.c_uint(extent) for extent in launch["grid"] + launch["block"] + [launch["shared"]]]
             calls.append((launch["kernel"], function, extents, pointers))
         return cells, calls

@@ -163,6 +163,7 @@ class KerfTorchRuntime(KerfRuntime):
         layout += [("input", name) for name in names if ("input", name) not in layout]
         layout += [("parameter", name) for name, _ in module.named_parameters() if ("parameter", name) not in layout]
         module.kerf_layout = layout
+        module.__dict__.pop("kerf_rest", None)
         module.kerf_number = next(kerf_registry().numbers)
         kerf_registry().live[module.kerf_number] = module
 
@@ -173,7 +174,7 @@ class KerfTorchRuntime(KerfRuntime):
         if reason or self.draws:
             return module.forward_of_original(*args, **kwargs)
         inputs, reason = self.inputs(module, found)
-        wants = torch.is_grad_enabled() and KERF_TORCH < (2, 4) and len(kerf_leaves(module, found)) > 0
+        wants = not reason and torch.is_grad_enabled() and KERF_TORCH < (2, 4) and len(kerf_leaves(self, module, found, inputs)) > 0
         if reason or wants:
             return module.forward_of_original(*args, **kwargs)
         for kind, source in module.kerf_layout[len(inputs):]:
