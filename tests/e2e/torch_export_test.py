@@ -416,13 +416,14 @@ except new.KerfError as error:
         shutil.copy(FAKE_CUDA, self.folder / "driver" / "libcuda.so.1")
         self.python(f"""
 # Device memory of the fake driver is host memory: tensors of the CPU stand for those of a GPU.
-import ctypes, subprocess, types
+import ctypes, subprocess
+ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)     # kernels find their thread's number in it
 new, old = file("block_cuda.py"), file("block_reference.py")
 def compiled(plan, source, arch):
     assert arch == "sm_90"
     with open("fake.cpp", "w") as out: out.write('#include "{SHIM}"\\n' + plan["constants"] + source)
     subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "fake.cpp", "-o", "fake.so"], check=True)
-    return open("fake.so", "rb").read()
+    with open("fake.so", "rb") as made: return made.read()
 new.kerf_cubin = compiled
 torch.cuda.get_device_capability = lambda index: (9, 0)
 torch.cuda.synchronize = lambda index: start()
