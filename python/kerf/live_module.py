@@ -4,6 +4,7 @@ Classes that are defined in a script or a notebook (`__main__`) cannot be import
 into the file, with the functions, imports and plain values that it uses.
 """
 
+import ast
 import inspect
 import os
 import pickle
@@ -29,28 +30,9 @@ def get_inputs():
 '''
 
 
-def main_names(code, seen):
-    """Global names that a function's code uses, nested functions included."""
-    for name in code.co_names:
-        seen.add(name)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            main_names(constant, seen)
-
-
-def names_of(thing):
-    names = set()
-    functions = [thing] if inspect.isfunction(thing) else [f for f in vars(thing).values() if hasattr(f, "__code__") or
-                                                            isinstance(f, (staticmethod, classmethod, property))]
-    for function in functions:
-        function = getattr(function, "__func__", function)
-        function = function.fget if isinstance(function, property) else function
-        if hasattr(function, "__code__"):
-            main_names(function.__code__, names)
-            names |= {getattr(default, "__name__", "") for default in (function.__defaults__ or ())}
-    if inspect.isclass(thing):
-        names |= {base.__name__ for base in thing.__bases__}
-    return names
+def names_in(source):
+    """All names that a definition uses: bases, decorators and bodies."""
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
 class MainSource:
@@ -69,13 +51,13 @@ class MainSource:
         if "<locals>" in thing.__qualname__ or "." in thing.__qualname__:
             raise KerfError(f"{thing.__qualname__} is defined inside a function or class, where another process cannot find it; move it to "
                             "the top of the script or into a module")
-        for name in sorted(names_of(thing)):
-            self.need(name)
         try:
             source = textwrap.dedent(inspect.getsource(thing))  # below 'if __name__ ...' too
         except (OSError, TypeError):
             raise KerfError(f"the source of {thing.__qualname__} cannot be read (it was typed into a prompt, or its file is gone); put it "
                             "into a module or a notebook cell, or write a model file and give its path") from None
+        for name in sorted(names_in(source)):
+            self.need(name)
         self.definitions.append(source)
         if inspect.isclass(thing):
             self.classes.append(thing)
