@@ -3,18 +3,18 @@
 
 usage: kernelbench_census.py KERF FOLDER... [--json FILE]
 
-Each file goes through `kerf check FILE --print-task`, so that the task is also read by the program, and costs no memory for its inputs.
-Prints one line per file that is not imported whole, then the counts and what was missing how often.
+All files of a folder go through one `kerf check FILES --json`, so that PyTorch is imported once, the tasks are also read by the program,
+and inputs cost no memory. Prints one line per file that is not imported whole, then the counts and how long it took.
 """
 
 import argparse
 import collections
-import concurrent.futures
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 
 
 def number(path):
@@ -22,13 +22,12 @@ def number(path):
     return (int(found.group(1)) if found else 0, path)
 
 
-def import_one(kerf, path):
-    ran = subprocess.run([kerf, "check", path, "--print-task"], capture_output=True, text=True)
-    partly = "(the part that is covered)" in ran.stdout
-    said = ran.stderr.strip().splitlines()
-    return {"file": path, "state": "refused" if ran.returncode else "part" if partly else "whole",
-            "message": said[0] if said else "", "inputs": len(re.findall(r'^\w+ = "\w+\[', ran.stdout, re.M)),
-            "statements": len(re.findall(r"^\w+ = (?!\")", ran.stdout, re.M))}
+def import_all(kerf, files):
+    ran = subprocess.run([kerf, "check", "--json", *files], capture_output=True, text=True)
+    rows = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    if len(rows) != len(files):
+        sys.exit(ran.stderr.strip() or f"kerf check ended with exit code {ran.returncode}")
+    return rows
 
 
 def main():
@@ -36,18 +35,20 @@ def main():
     parser.add_argument("kerf")
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--json")
-    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     rows = []
     for folder in options.folders:
         files = sorted((os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".py")), key=number)
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            found = list(pool.map(lambda path: import_one(options.kerf, path), files))
+        begin = time.perf_counter()
+        found = import_all(options.kerf, files)
+        seconds = time.perf_counter() - begin
         for row in found:
             if row["state"] != "whole":
-                print(f"{row['state']:8} {row['file']}  {row['message'][-220:]}")
+                said = row["error"] or ", ".join(sorted({one["operator"] for one in row["uncovered"]}))
+                print(f"{row['state']:8} {row['file']}  {said[-220:]}")
         counts = collections.Counter(row["state"] for row in found)
-        print(f"{folder}: {counts['whole']} of {len(found)} whole, {counts['part']} in part, {counts['refused']} refused")
+        print(f"{folder}: {counts['whole']} of {len(found)} whole, {counts['part']} in part, {counts['refused']} refused; "
+              f"{seconds:.1f} s, {len(found) / seconds:.1f} files a second")
         rows += found
     if options.json:
         with open(options.json, "w", encoding="utf-8") as stream:

@@ -18,6 +18,7 @@ from . import operators
 from .errors import BridgeError
 from .graph import Graph, NotCovered, Origin, Value, dtype_word
 
+RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 SLOT = re.compile("\x01(-\\d+)\x02")  # a value between the statements of an unrolled layer
 
 # Questions about a tensor that its shape and type answer.
@@ -368,11 +369,27 @@ class Tracer(TorchFunctionMode):
             raise BridgeError("forward", f"{name} with out=; assign the result instead", self.user_line())
         if "device" in meta_kwargs:
             meta_kwargs["device"] = "meta"
+        if name in RECURRENT and len(meta_args) == 9 and isinstance(meta_args[3], bool) and meta_args[0].dim() == 3:
+            return self._shaped_by_step(name, func, meta_args, meta_kwargs)
         try:
             with torch.no_grad():
                 return func(*meta_args, **meta_kwargs)
         except NotImplementedError:
             return self._shaped_by_data(name, func, meta_args, meta_kwargs)
+
+    def _shaped_by_step(self, name, func, args, kwargs):
+        """Recurrent layers: one step tells. PyTorch 2.x computes shapes step by step, in minutes where there are thousands."""
+        axis = 1 if args[8] else 0
+        steps = args[0].shape[axis]
+        one = (args[0].narrow(axis, 0, 1), *args[1:])
+        try:
+            with torch.no_grad():
+                first, *rest = func(*one, **kwargs)
+        except NotImplementedError:
+            first, *rest = self._shaped_by_data(name, func, one, kwargs)
+        shape = list(first.shape)
+        shape[axis] = steps
+        return (torch.empty(shape, dtype=first.dtype, device="meta"), *rest)
 
     def _shaped_by_data(self, name, func, args, kwargs):
         """For operators that this PyTorch cannot run without data: on zeros that take no memory."""

@@ -15,6 +15,8 @@
 
 namespace kerf::pytorch {
 
+class BridgeServer;
+
 /// Whether a task's path names a model file: it ends with ".py".
 bool is_model_file(std::string_view path);
 
@@ -53,7 +55,7 @@ struct ImportedModel {
 /// ends with the user's lines that led there. unavailable: no Python with PyTorch was found.
 Result<ImportedModel> import_model(const ImportRequest& request, Sandbox& sandbox);
 
-/// Pythons to try, in order: that of KERF_PYTHON alone where it is set, else python3 on PATH, then /usr/bin/python3.
-std::vector<std::string> python_programs(const std::map<std::string, std::string>& environment);
+/// The same by a server, which has imported PyTorch already; the request's environment is not looked at.
+Result<ImportedModel> import_model(const ImportRequest& request, BridgeServer& server);
 
 }  // namespace kerf::pytorch

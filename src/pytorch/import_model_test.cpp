@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/file.hpp"
+#include "pytorch/bridge.hpp"
 #include "sandbox/fake_sandbox.hpp"
 
 namespace kerf::pytorch {

@@ -222,6 +222,9 @@ std::string report_data(const RunView& run, const std::vector<ShapeCost>& costs,
   for (const auto& cost : costs)
     json["costs"].push_back({{"shape", cost.shape}, {"bytes", number(cost.bytes)}, {"flops", number(cost.flops)}});
   json["peaks"] = Json::parse(run.fact("peaks"), nullptr, false);
+  const Json beside = Json::parse(run.fact("pytorch"), nullptr, false);
+  json["pytorch"] = beside.is_object() ? beside : Json();
+  json["pytorch_step"] = run.fact("pytorch_step");
   if (!json["peaks"].is_object()) json["peaks"] = nullptr;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -45,7 +45,8 @@ class RunStore {
   ///   best_step    the winner so far            finished     why the run ended; absent while it can go on
   ///   elapsed_seconds                           run_id       what a memory knows the run by
   ///   remembered   JSON: what the run took from the memory (memory/retrieve.hpp); absent: nothing
-  ///   model_spending  JSON {prompt_tokens, reply_tokens, cost_usd} of all questions, also those without a step
+  ///   pytorch      JSON: the winner beside the PyTorch model it was made from (pytorch/compare.hpp); pytorch_step: its
+  ///   step model_spending  JSON {prompt_tokens, reply_tokens, cost_usd} of all questions, also those without a step
   virtual Status set(const std::string& key, const std::string& value) = 0;
   virtual Result<std::map<std::string, std::string>> facts() const = 0;  ///< all of them
   Result<std::optional<std::string>> get(const std::string& key) const;  ///< one of them

@@ -44,6 +44,7 @@ TargetEntry cpu_target() {
   cpu.device_kind = "cpu";
   cpu.runs_cpp_references = true;
   cpu.exporter = &exporting::cpp_exporter();
+  cpu.torch_device = "cpu";
   return {cpu, make, findings_of, {{"cpu", cpu_worker_main}}};
 }
 

@@ -66,6 +66,7 @@ TargetEntry cuda_target() {
   cuda.device_kind = "cuda";
   cuda.environment = {"KERF_NVRTC", "CUDA_*", "NVRTC_*", "VIRTUAL_ENV"};
   cuda.exporter = &exporting::cuda_exporter();
+  cuda.torch_device = "cuda";
   return {cuda,
           make,
           findings_of,

@@ -41,6 +41,7 @@ struct TargetDescription {
   bool runs_cpp_references = false;                 ///< compiles and runs task references that are given as C++
   std::vector<std::string> environment{};           ///< variables that it reads: "OPENCL_VENDOR_PATH", "POCL_*"
   const exporting::Exporter* exporter = nullptr;    ///< null: kernels cannot be exported
+  std::string torch_device{};                       ///< what PyTorch calls such a device; "": it has none
 };
 
 struct Target {

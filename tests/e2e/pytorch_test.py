@@ -171,7 +171,7 @@ class PyTorch(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
+    if not PYTHON or subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
         print("PyTorch is not installed: importing models is not tried")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])

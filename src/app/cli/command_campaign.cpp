@@ -8,6 +8,7 @@
 #include "app/cli/interrupt_guard.hpp"
 #include "app/cli/memory_commands.hpp"
 #include "app/cli/memory_option.hpp"
+#include "app/cli/model_task.hpp"
 #include "app/cli/output_path.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
@@ -135,7 +136,13 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options, const E
   CampaignRequest request;
   if (!options.target.empty()) request.config.target = options.target;
   KERF_TRY_VOID(check_target_name(request.config.target));
+  KERF_TRY(const auto models, ModelReader::make(options.tasks, environment));
   for (const std::string& path : options.tasks) {
+    if (pytorch::is_model_file(path)) {
+      KERF_TRY(ModelTask model, models->read(path, request.config.target));
+      request.tasks.push_back(std::move(model.text));
+      continue;
+    }
     KERF_TRY(TaskText task, read_checked_task(path, environment));
     request.tasks.push_back(std::move(task));
   }

@@ -202,8 +202,10 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
 }  // namespace
 
 Status check(const CheckOptions& options, const Environment& environment, Console& console) {
+  if (options.tasks.size() > 1) return check_many(options, environment, console);
+  const std::string& path = options.tasks.front();
   std::optional<pytorch::ImportedModel> model;
-  KERF_TRY(const TaskText text, read_for_check(options.task, environment, model));
+  KERF_TRY(const TaskText text, read_for_check(path, environment, model));
   if (options.print_task) {
     console.out << text.source << std::flush;
     return {};
@@ -220,7 +222,7 @@ Status check(const CheckOptions& options, const Environment& environment, Consol
   else
     print(task, shapes, admission, console);
   if (!admission.admitted)
-    return fail(Errc::invalid_input, fmt::format("{}: the task is refused: {}", options.task, admission.reason));
+    return fail(Errc::invalid_input, fmt::format("{}: the task is refused: {}", path, admission.reason));
   return {};
 }
 

@@ -117,6 +117,10 @@ void show(const CompareOptions& options, const PairedOutcome& outcome, Console& 
 }  // namespace
 
 Status compare(const CompareOptions& options, const Environment& environment, Console& console) {
+  if (options.pytorch) return compare_pytorch(options, environment, console);
+  if (options.first.empty() || options.second.empty())
+    return fail(Errc::invalid_input, "give two kernels to compare, or --pytorch; see kerf compare --help");
+  if (options.no_compile) return fail(Errc::invalid_input, "--no-compile goes with --pytorch");
   KERF_TRY(const Task task, load_checked_task(options.task, environment));
   KERF_TRY(const Settings settings, parse_settings(options.set));
   KERF_TRY(const Side first, read_side(options.first, options, settings));

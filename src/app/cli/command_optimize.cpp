@@ -10,9 +10,11 @@
 #include "app/cli/memory_option.hpp"
 #include "app/cli/model_task.hpp"
 #include "app/cli/output_path.hpp"
+#include "app/cli/pytorch_comparison.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/search_view.hpp"
 #include "base/clock.hpp"
+#include "base/one_line.hpp"
 #include "run/optimize_task.hpp"
 #include "run/run_view.hpp"
 #include "run/settings.hpp"
@@ -155,7 +157,33 @@ Result<OptimizeRequest> replayed_request(const OptimizeOptions& options) {
   return request;
 }
 
-void show_json(const RunConfig& config, const OptimizeResult& result, const std::string& busy, Console& console) {
+/// The end of a run of a model file: its winner beside PyTorch.
+struct Beside {
+  std::optional<pytorch::Comparison> comparison;
+  std::string problem;  ///< why there is none, where there should be one
+};
+
+Beside beside_pytorch(const OptimizeOptions& options, const OptimizeResult& result, const Environment& environment,
+                      Console& console) {
+  Beside beside;
+  if (options.no_compare || result.search.interrupted || !result.best) return beside;
+  const auto run = load_run(result.folder);
+  if (!run || !can_be_compared(*run)) return beside;
+  if (!options.json)
+    console.err << paint("  .. the winner beside PyTorch (--no-compare leaves it out)", Colour::dim, console.err_style)
+                << std::endl;
+  PyTorchOptions how;
+  how.seconds = 5;
+  auto comparison = compare_run(result.folder, how, environment);
+  if (comparison)
+    beside.comparison = *std::move(comparison);
+  else
+    beside.problem = "it was not compared with PyTorch: " + one_line(comparison.error().message);
+  return beside;
+}
+
+void show_json(const RunConfig& config, const OptimizeResult& result, const Beside& beside, const std::string& busy,
+               Console& console) {
   using Json = nlohmann::ordered_json;
   const SearchProgress& progress = result.search.progress;
   Json json;
@@ -176,7 +204,9 @@ void show_json(const RunConfig& config, const OptimizeResult& result, const std:
   json["duplicates"] = progress.duplicates;
   json["cells"] = progress.cells;
   json["seconds"] = progress.seconds;
+  json["pytorch"] = beside.comparison ? Json::parse(pytorch::to_json(*beside.comparison)) : Json();
   json["notes"] = busy.empty() ? Json::array() : Json::array({busy});
+  if (!beside.problem.empty()) json["notes"].push_back(beside.problem);
   console.out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 
@@ -209,10 +239,13 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   LoadWatch watch(view ? static_cast<RunObserver&>(*view) : silent);
   KERF_TRY(const OptimizeResult result, optimize_task(request, resources, watch, interrupted()));
   view.reset();
+  const Beside beside = beside_pytorch(options, result, environment, console);
   if (options.json)
-    show_json(request.config, result, watch.words(), console);
+    show_json(request.config, result, beside, watch.words(), console);
   else
-    console.out << run_summary(result, console.out_style)
+    console.out << (beside.comparison ? "\n" + comparison_text(*beside.comparison, console.out_style) : "")
+                << run_summary(result, console.out_style)
+                << (beside.problem.empty() ? "" : "note    " + beside.problem + "\n")
                 << (watch.words().empty() ? "" : "note    when it began " + watch.words() + "\n") << std::flush;
   return {};
 }

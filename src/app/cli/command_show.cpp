@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/pytorch_comparison.hpp"
 #include "app/cli/run_commands.hpp"
 #include "app/cli/run_text.hpp"
 #include "run/run_json.hpp"
@@ -39,6 +40,9 @@ std::string show_json(const RunView& run) {
     json["best"] = brief(run.step(run.best));
     json["best"]["evaluation"] = Json::parse(to_json(run.step(run.best).evaluation));
   }
+  const Json pytorch = Json::parse(run.fact("pytorch"), nullptr, false);
+  json["pytorch"] = pytorch.is_object() ? pytorch : Json();
+  json["pytorch_step"] = run.facts.contains("pytorch_step") ? Json(run.fact("pytorch_step")) : Json(nullptr);
   json["funnel"] = Json::parse(funnel_json(run));
   json["outcomes"] = Json::object();
   for (const Step& step : run.steps) {
@@ -78,9 +82,10 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
     return {};
   }
   const Style& style = console.out_style;
-  console.out << run_heading(run, style) << best_text(run, style) << funnel_text(run, style) << minds_text(run, style)
-              << models_text(run, style) << knowledge_text(run, style) << skills_text(run, style)
-              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
+  console.out << run_heading(run, style) << best_text(run, style) << kept_comparison_text(run, style)
+              << funnel_text(run, style) << minds_text(run, style) << models_text(run, style)
+              << knowledge_text(run, style) << skills_text(run, style) << archive_text(run, style)
+              << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

@@ -52,12 +52,16 @@ struct OptimizeOptions {
   EmbeddingOptions embedding{};
   bool json = false;
   int jobs = 0;
+  bool no_compare = false;  ///< a model's winner is not compared with PyTorch
 };
 Status optimize(const OptimizeOptions& options, const Environment& environment, Console& console);
 
 struct CompareOptions {
-  std::string task;
-  std::string first, second;          ///< kernel files
+  std::string task;                   ///< with `pytorch` a model file, or a run that was made from one
+  std::string first, second;          ///< kernel files; with `pytorch` and a model file the first defines ModelNew
+  bool pytorch = false;               ///< with PyTorch itself instead of a second kernel
+  double seconds = 10;                ///< with `pytorch`: of timed rounds
+  bool no_compile = false;            ///< with `pytorch`: without torch.compile
   std::string target, device, shape;  ///< "": as for eval
   std::vector<std::string> set;       ///< tunables of either kernel, and settings
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
@@ -65,6 +69,7 @@ struct CompareOptions {
   bool json = false;
 };
 Status compare(const CompareOptions& options, const Environment& environment, Console& console);
+Status compare_pytorch(const CompareOptions& options, const Environment& environment, Console& console);
 
 struct NewOptions {
   std::string name;  ///< of the task, or the file to write
@@ -72,12 +77,13 @@ struct NewOptions {
 Status new_task(const NewOptions& options, const Environment& environment, Console& console);
 
 struct CheckOptions {
-  std::string task;
-  bool print_task = false;  ///< only the text of the task file
+  std::vector<std::string> tasks;  ///< several: what each would be as a task, one line each
+  bool print_task = false;         ///< only the text of the task file
   bool json = false;
   std::optional<std::uint64_t> seed;  ///< none: 1
 };
 Status check(const CheckOptions& options, const Environment& environment, Console& console);
+Status check_many(const CheckOptions& options, const Environment& environment, Console& console);
 
 struct TasksOptions {
   std::string folder;  ///< "": the samples, and tasks/ here when there is one

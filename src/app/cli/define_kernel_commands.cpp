@@ -87,16 +87,27 @@ constexpr const char* kCompareNotes =
     R"(Both kernels are verified, then timed in turn in the same rounds on the same data, so that what else the machine does
 meets both alike. The ratio says how many times as fast A is as B, per timed shape, with its 95 % interval.
 
+With --pytorch a kernel is compared with the PyTorch model that it was made from, in one process of your Python: eager,
+torch.compile and the kernel are checked on the model's own inputs and timed in turn (docs/pytorch.md).
+
 Examples:
   kerf compare tasks/softmax.toml mine.cpp runs/softmax-cpu-20260101-120000/best.cpp
-  kerf compare tasks/softmax.toml a.cl b.cl --set measure.time_limit_ms=10000 --json)";
+  kerf compare tasks/softmax.toml a.cl b.cl --set measure.time_limit_ms=10000 --json
+  kerf compare --pytorch model-cuda                           the best kernel of a run of model.py
+  kerf compare --pytorch model.py model_new.py                a file that defines ModelNew, as KernelBench has them)";
 
 void define_compare(CLI::App& app, CompareOptions& options) {
-  auto* command = app.add_subcommand("compare", "Time two kernels of a task in turn");
+  auto* command = app.add_subcommand("compare", "Time two kernels of a task in turn, or one and PyTorch");
   command->footer(kCompareNotes);
   add_file(command, "TASK", options.task, "The task's .toml file, or a PyTorch model file (.py)");
-  add_file(command, "A", options.first, "Kernel file");
-  add_file(command, "B", options.second, "Kernel file, for the same target");
+  command->add_option("A", options.first, "Kernel file; with --pytorch a Python file that defines ModelNew")
+      ->type_name("");
+  command->add_option("B", options.second, "Kernel file, for the same target")->type_name("");
+  command->add_flag("--pytorch", options.pytorch,
+                    "Compare with PyTorch: TASK is a run of a model file, or the file (.py)");
+  add_value(command, "--time", options.seconds, "SECONDS", "With --pytorch: for the timed rounds (default: 10)")
+      ->check(seconds_above_zero());
+  command->add_flag("--no-compile", options.no_compile, "With --pytorch: without torch.compile");
   add_value(command, "--target", options.target, "NAME",
             target_choices() + "; otherwise what the kernels say, or their extension");
   add_value(command, "--device", options.device, "NAME",
@@ -117,8 +128,13 @@ void define_others(CLI::App& app, Options& options) {
   add_value(&app, "--python", options.python, "PATH",
             "The Python with PyTorch that model files run in (as KERF_PYTHON)");
   auto* check = app.add_subcommand("check", "Read a task: shapes, costs, floors, and whether it is worth judging with");
-  check->footer("Examples:\n  kerf check tasks/softmax.toml\n  kerf check model.py --print-task > model.toml");
-  add_file(check, "TASK", options.check.task, "The task's .toml file, or a PyTorch model file (.py)");
+  check->footer(
+      "Of several files only that each can be read, and of models what stays with PyTorch, one line each.\n\n"
+      "Examples:\n  kerf check tasks/softmax.toml\n  kerf check model.py --print-task > model.toml\n"
+      "  kerf check models/*.py");
+  check->add_option("TASK", options.check.tasks, "The task's .toml file, or a PyTorch model file (.py); or several")
+      ->required()
+      ->type_name("");
   check->add_flag("--print-task", options.check.print_task, "Print the text of the task file instead");
   check->add_flag("--json", options.check.json, "JSON on stdout");
   add_seed(check, options.check.seed, "Seed of the test data (default 1)");

@@ -78,6 +78,8 @@ void define_optimize(CLI::App& app, OptimizeOptions& options) {
   add_value(command, "--replay", options.replay, "RUN",
             "A new run that takes the decisions of a recorded one again, with fresh timings");
   command->add_flag("--json", options.json, "One JSON object on stdout at the end, nothing else");
+  command->add_flag("--no-compare", options.no_compare,
+                    "Of a model file: do not time the winner beside PyTorch at the end");
   add_value(command, "--set", options.set, "NAME=VALUE",
             "A setting, for example search.patience=30; 'kerf settings' lists them; may be repeated")
       ->expected(1)

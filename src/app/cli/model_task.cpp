@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/one_line.hpp"
@@ -22,9 +23,8 @@ std::string missing_words(const pytorch::UncoveredOperator& one) {
   return places.empty() ? words : words + " (" + join(places, ", ") + ")";
 }
 
-}  // namespace
-
-Result<ModelTask> read_model_task(const std::string& path, const Environment& environment, const std::string& target) {
+Result<ModelTask> read_over(const std::string& path, const Environment& environment, const std::string& target,
+                            Sandbox& sandbox, pytorch::BridgeServer* server) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return fail(Errc::not_found, fmt::format("there is no model file '{}'", path));
@@ -32,9 +32,9 @@ Result<ModelTask> read_model_task(const std::string& path, const Environment& en
   request.file = path;
   request.environment = environment.whole;
   request.target = target;
-  const auto sandbox = make_sandbox();
   ModelTask read;
-  KERF_TRY(read.model, pytorch::import_model(request, *sandbox));
+  KERF_TRY(read.model,
+           server != nullptr ? pytorch::import_model(request, *server) : pytorch::import_model(request, sandbox));
   read.text.source = read.model.task;
   read.text.model = read.model.record;
   read.text.origin = std::filesystem::absolute(path, error).string();
@@ -45,6 +45,26 @@ Result<ModelTask> read_model_task(const std::string& path, const Environment& en
   }
   read.text.task = *std::move(task);
   return read;
+}
+
+}  // namespace
+
+Result<ModelTask> read_model_task(const std::string& path, const Environment& environment, const std::string& target) {
+  return read_over(path, environment, target, *make_sandbox(), nullptr);
+}
+
+Result<std::unique_ptr<ModelReader>> ModelReader::make(const std::vector<std::string>& paths,
+                                                       const Environment& environment) {
+  std::unique_ptr<ModelReader> reader(new ModelReader(environment));
+  reader->sandbox_ = make_sandbox();
+  if (std::count_if(paths.begin(), paths.end(), pytorch::is_model_file) > 1) {
+    KERF_TRY(reader->server_, pytorch::BridgeServer::start(environment.whole, *reader->sandbox_));
+  }
+  return reader;
+}
+
+Result<ModelTask> ModelReader::read(const std::string& path, const std::string& target) {
+  return read_over(path, environment_, target, *sandbox_, server_.get());
 }
 
 std::string import_text(const pytorch::ImportedModel& model, const Style& style) {
