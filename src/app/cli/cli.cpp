@@ -9,6 +9,7 @@
 #include "app/cli/define_commands.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "bench/real_parts.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -34,6 +35,7 @@ constexpr const char* kExamples = R"(First steps:
   kerf tune tasks/matmul.toml k.cl --out best.cl   find the best values of all tunables
   kerf compare tasks/matmul.toml a.cl b.cl         time two kernels in turn
   kerf campaign tasks/*.toml                       search for all of them; each begins with what the others taught
+  kerf bench kernelbench --path DIR --level 1      search for a whole benchmark, score it beside PyTorch
   kerf memory stats                                what was learned so far
   kerf skills list                                 advice that was shown to help, and candidates
   kerf runs                                        what was searched for here
@@ -129,6 +131,7 @@ Status dispatch(const CLI::App& app, const Options& options, const Environment& 
   if (app.got_subcommand("memory")) return memory_command(options.memory, environment, console);
   if (app.got_subcommand("skills")) return skills_command(options.skills, environment, console);
   if (app.got_subcommand("campaign")) return campaign(options.campaign, environment, console);
+  if (app.got_subcommand("bench")) return bench(options.bench, environment, console);
   if (app.got_subcommand("explain")) return explain(options.explain, environment, console);
   return naive(options.naive, environment, console);
 }
@@ -144,10 +147,17 @@ int run_worker(const std::vector<std::string>& args) {
   return worker_main(args[1], std::span(args).subspan(2));
 }
 
+int run_bench_search(const std::string& folder, const Environment& environment, Console& console) {
+  const Status done = bench_search(folder, environment, console);
+  if (!done) console.err << done.error().message << std::flush;
+  return done ? kJudged : exit_code(done.error());
+}
+
 }  // namespace
 
 int run(const std::vector<std::string>& args, const Environment& environment, Console& console) {
   if (!args.empty() && args[0] == "worker") return run_worker(args);
+  if (args.size() == 2 && args[0] == bench::kSearchCommand) return run_bench_search(args[1], environment, console);
 
   CLI::App app(kIntroduction, "kerf");
   app.footer(kExamples);

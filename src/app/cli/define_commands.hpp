@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/cli/bench_commands.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/memory_commands.hpp"
 #include "app/cli/run_commands.hpp"
@@ -39,6 +40,7 @@ struct Options {
   TuneCommand tune;
   MemoryOptions memory;
   CampaignOptions campaign;
+  BenchOptions bench;
   SkillsOptions skills;
 };
 
@@ -50,5 +52,6 @@ void define_kernel_commands(CLI::App& app, Options& options);
 void define_run_commands(CLI::App& app, Options& options);
 void define_memory_commands(CLI::App& app, Options& options);
 void define_skill_commands(CLI::App& app, Options& options);
+void define_bench_commands(CLI::App& app, Options& options);
 
 }  // namespace kerf::cli

@@ -223,6 +223,7 @@ void define_commands(CLI::App& app, Options& options) {
   define_run_commands(app, options);
   define_memory_commands(app, options);
   define_skill_commands(app, options);
+  define_bench_commands(app, options);
 }
 
 }  // namespace kerf::cli

@@ -1,6 +1,5 @@
 // Elements without markup: every text is a text node, so nothing in the data can become code.
 const data = JSON.parse(document.getElementById('data').textContent);
-const stepOf = n => data.steps[n - 1];
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -48,13 +47,6 @@ function gain(ratio) {
 }
 const nice = text => (text || '').replaceAll('->', '→');
 const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.');
-const words = { measured: 'measured', build_failed: 'does not compile', wrong_result: 'wrong result', crashed: 'crashed',
-  timed_out: 'timed out', rejected: 'rejected' };
-const tunablesText = t => Object.entries(t || {}).map(([k, v]) => k + ' = ' + v).join(', ');
-const speed = n => (stepOf(n).speedup ? stepOf(n).speedup.ratio : NaN);
-// Figures of kernels that were measured again, by the step they had before: the first figures favour the lucky.
-const confirmed = new Map(data.steps.filter(s => s.stage === 'final' && s.parents.length && s.speedup && s.speedup.ratio > 0).map(s => [s.parents[0], s.speedup]));
-const standing = n => (confirmed.has(n) ? confirmed.get(n).ratio : speed(n));
 
 const tip = document.getElementById('tip');
 function tipped(element, text) {
@@ -95,6 +87,14 @@ function chart(className, draw) {
   box.redraw = () => { if (width) box.replaceChildren(draw(width)); };
   return box;
 }
-function stepLink(n, text) {
-  return h('button', { class: 'link', type: 'button', onclick: () => openDetail(n) }, text || 'step ' + n);
+// Every panel adds its section, or none when there is nothing to show; then what is around them.
+function showPage() {
+  for (const show of panels) show();
+  document.getElementById('nav').append(...sections.map(([id, title]) => h('a', { href: '#' + id }, title)));
+  document.getElementById('theme').addEventListener('click', () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    root.dataset.theme = dark ? 'light' : 'dark';
+  });
+  document.documentElement.dataset.ready = 'yes';
 }
