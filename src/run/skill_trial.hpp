@@ -23,7 +23,8 @@ struct SkillTrial {
   RunConfig config;             ///< of every sample: target, minds, evaluations; the seed is that of the trial
   MindAccess access{};          ///< keys of the minds
   skill::GateOptions gate{};
-  std::filesystem::path folder;  ///< for the samples' runs, which are removed again
+  std::vector<std::string> settings{};  ///< of the search, as given ("search.starts=0"): the evidence names them
+  std::filesystem::path folder;         ///< for the samples' runs, which are removed again
 };
 
 /// Told of every sample, from the calling thread.

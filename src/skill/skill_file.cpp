@@ -349,17 +349,32 @@ Result<ReadSkills> skills_from_lines(std::string_view text) {
   return read;
 }
 
+Result<std::vector<Skill>> with_shipped_evidence(std::vector<Skill> seeds, std::string_view exported) {
+  KERF_TRY(const ReadSkills read, skills_from_lines(exported));
+  for (Skill& seed : seeds)
+    for (const Skill& tried : read.skills) {
+      if (tried.id != seed.id || tried.evidence.empty()) continue;
+      seed.evidence = tried.evidence;
+      if (seed.evidence.back().admitted) seed.state = State::verified;
+    }
+  return seeds;
+}
+
 const std::vector<Skill>& seed_skills() {
   static const std::vector<Skill> seeds = [] {
     std::vector<Skill> list;
+    std::string_view evidence;
     for (const auto& [path, text] : embedded_files()) {
+      if (path == "evidence.jsonl") evidence = text;
       if (!path.ends_with(".toml")) continue;
       auto skill = skill_from_toml(text, "skills/" + std::string(path));
       KERF_CHECK(skill.has_value(), "a skill of Kerf's own cannot be read");
       skill->origin = "kerf";
       list.push_back(*std::move(skill));
     }
-    return list;
+    auto tried = with_shipped_evidence(std::move(list), evidence);
+    KERF_CHECK(tried.has_value(), "the evidence for Kerf's own skills cannot be read");
+    return *std::move(tried);
   }();
   return seeds;
 }

@@ -32,7 +32,12 @@ struct ReadSkills {
 /// are forgotten. An error when it is no such file.
 Result<ReadSkills> skills_from_lines(std::string_view text);
 
-/// The skills that Kerf comes with, from skills/ of the source tree.
+/// The skills that Kerf comes with, from skills/ of the source tree, with the evidence that was found for them there
+/// (skills/evidence.jsonl).
 const std::vector<Skill>& seed_skills();
+
+/// `seeds` with the trials of an export: a trial belongs to the skill with the very same content, is one of another
+/// machine, and makes it verified where it is the newest and admitted it. An error when it is no such export.
+Result<std::vector<Skill>> with_shipped_evidence(std::vector<Skill> seeds, std::string_view exported);
 
 }  // namespace kerf::skill

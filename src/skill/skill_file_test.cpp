@@ -147,6 +147,40 @@ TEST(SkillFile, APlaceboHasTheSameLengthAndSaysNothing) {
   }
 }
 
+TEST(SkillFile, ShippedEvidenceBelongsToTheVerySkillThatWasTried) {
+  std::vector<Skill> seeds = seed_skills();
+  for (Skill& seed : seeds) {
+    seed.evidence.clear();
+    seed.state = State::candidate;
+  }
+  Evidence good, bad;
+  good.admitted = true;
+  good.effect = 0.2;
+  good.target = bad.target = "cpu";
+  std::vector<Skill> tried(seeds.begin(), seeds.begin() + 3);
+  tried[0].evidence = {bad, good};
+  tried[1].evidence = {good, bad};
+  tried[2].evidence = {good};
+  tried[2].key_idea += " or something else";  // it was changed since
+  tried[2].id = skill_id(tried[2]);
+  const auto shipped = with_shipped_evidence(seeds, to_lines(tried));
+  ASSERT_TRUE(shipped) << shipped.error().message;
+  EXPECT_EQ((*shipped)[0].state, State::verified);
+  ASSERT_EQ((*shipped)[0].evidence.size(), 2u);
+  EXPECT_TRUE((*shipped)[0].evidence[1].imported) << "it was found on another machine";
+  EXPECT_EQ(posterior_effect((*shipped)[0]), 0) << "and says nothing about this one";
+  EXPECT_EQ((*shipped)[1].state, State::candidate) << "the newest trial counts";
+  EXPECT_TRUE((*shipped)[2].evidence.empty());
+  EXPECT_FALSE(with_shipped_evidence(seeds, "no export"));
+}
+
+TEST(SkillFile, SeedsAreVerifiedOnlyWhereTheGateAdmittedThem) {
+  for (const Skill& seed : seed_skills()) {
+    const bool admitted = !seed.evidence.empty() && seed.evidence.back().admitted;
+    EXPECT_EQ(seed.state, admitted ? State::verified : State::candidate) << seed.name;
+  }
+}
+
 TEST(SkillFile, SeedsCanBeReadAndHaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const Skill& seed : seed_skills()) {

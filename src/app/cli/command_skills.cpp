@@ -33,12 +33,14 @@ std::string scope_words(const Skill& skill) {
   return one_line(fmt::format("{} / {}", words(skill.scope.targets), words(skill.scope.families)));
 }
 
-/// "1.12x (1.05 to 1.20)", or "" without a trial of this machine's.
+/// "1.12x (1.05 to 1.20)" by the newest trial on this machine, else by the newest of another one, which is said; or "".
 std::string effect_words(const Skill& skill) {
+  const auto words = [](const skill::Evidence& one) {
+    return fmt::format("{:.2f}x ({:.2f} to {:.2f})", std::exp(one.effect), std::exp(one.low), std::exp(one.high));
+  };
   for (auto one = skill.evidence.rbegin(); one != skill.evidence.rend(); ++one)
-    if (!one->imported)
-      return fmt::format("{:.2f}x ({:.2f} to {:.2f})", std::exp(one->effect), std::exp(one->low), std::exp(one->high));
-  return "";
+    if (!one->imported) return words(*one);
+  return skill.evidence.empty() ? "" : words(skill.evidence.back()) + " elsewhere";
 }
 
 Colour state_colour(skill::State state) {
@@ -92,7 +94,9 @@ Status list_all(const std::vector<Skill>& all, bool as_json, Console& console) {
   for (const Skill& one : all) list.push_back(&one);
   KERF_TRY_VOID(list_skills(list, as_json, console));
   if (!as_json)
-    console.out << "searches use verified skills; 'kerf skills verify NAME' tries one on this machine\n" << std::flush;
+    console.out << "searches use verified skills; 'kerf skills verify NAME' tries one on this machine\n"
+                << "effect: speed with over speed without it, in its last trial; elsewhere: on another machine\n"
+                << std::flush;
   return {};
 }
 
@@ -131,7 +135,7 @@ void show_evidence(const skill::Evidence& one, Console& console) {
     return fmt::format("{:.3f}x ({:.3f} to {:.3f})", std::exp(mean), std::exp(low), std::exp(high));
   };
   console.out << fmt::format("trial     {}{}: {}\n", one.admitted ? "admitted" : "refused",
-                             one.imported ? " elsewhere (not believed here)" : "", one_line(one.reason))
+                             one.imported ? " on another machine" : "", one_line(one.reason))
               << fmt::format("            with / without     {}, {} pairs on {}\n",
                              ratio(one.effect, one.low, one.high), one.samples, one_line(join(one.tasks, ", ")))
               << fmt::format("            with / placebo     {}\n",
@@ -245,7 +249,8 @@ Status import_skills(SkillStore& store, const SkillsOptions& options, Console& c
     console.out << fmt::format("{} skills added as candidates, {} known, {} left out\n", fresh, known,
                                read->skipped.size())
                 << std::flush;
-  return {};
+  if (fresh + known > 0 || read->skipped.empty()) return {};
+  return fail(Errc::tool_failed, fmt::format("nothing was added: every line of {} was refused", options.what[0]));
 }
 
 Status check_skill_action(const SkillsOptions& options) {

@@ -56,6 +56,8 @@ Result<SkillTrial> trial_of(const skill::Skill& skill, const SkillsOptions& opti
   trial.config.search.seed = options.seed ? *options.seed : fresh_seed();
   KERF_TRY(const Settings settings, parse_settings(options.set));
   KERF_TRY_VOID(apply_settings(settings, trial.config.judge, &trial.config.search));
+  for (const auto& [name, value] : settings.options)
+    if (name.starts_with("search.")) trial.settings.push_back(fmt::format("{}={}", name, value));
   KERF_TRY_VOID(overlay_minds(options.minds, trial.config.minds));
   KERF_TRY(trial.access, mind_access(options.minds, trial.config.minds, environment));
   trial.gate.most = options.samples;

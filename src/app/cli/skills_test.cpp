@@ -7,6 +7,7 @@
 
 #include "app/cli/cli.hpp"
 #include "base/file.hpp"
+#include "skill/skill_file.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -74,6 +75,20 @@ TEST_F(SkillsCommand, SaysWhatIsWrong) {
   EXPECT_IN("mine.toml: unknown key 'stat'", skills({"add", file("mine.toml", "stat = \"verified\"\n")}).err);
   EXPECT_IN("not an export of skills", skills({"import", file("x.jsonl", "nonsense\n")}).err);
   EXPECT_EQ(skills({"show", "nothing-like-it"}).code, kMisuse);
+  const auto refused =
+      skills({"import", file("y.jsonl", "{\"kind\":\"kerf skills\",\"schema\":1}\n{\"id\":\"../x\"}\n")});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_IN("every line of", refused.err);
+}
+
+TEST_F(SkillsCommand, TrialsOfAnotherMachineAreShownAsSuch) {
+  for (const skill::Skill& seed : skill::seed_skills()) {
+    const auto shown = skills({"show", seed.name});
+    if (seed.evidence.empty())
+      EXPECT_IN("none yet", shown.out);
+    else
+      EXPECT_IN("on another machine", shown.out);
+  }
 }
 
 TEST_F(SkillsCommand, WhatIsExportedIsImportedAsCandidates) {
