@@ -67,6 +67,8 @@ TEST_F(HtmlReport, ModelsAndPromptsAreThereWhereSomeWereAsked) {
   ASSERT_EQ(with["prompts"].size(), 1u);
   EXPECT_EQ(with["prompts"][0]["variant"], "pabc");
   EXPECT_EQ(with["prompts"][0]["answers"], 1);
+  ASSERT_EQ(with["prompts"][0]["moves"].size(), 1u) << "its credit over the run";
+  EXPECT_EQ(with["prompts"][0]["moves"][0][0], 1);
 }
 
 TEST_F(HtmlReport, TheDataReadBackIsTheRun) {

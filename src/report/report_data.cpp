@@ -177,14 +177,18 @@ void add_models(Json& json, const RunView& run) {
   for (const ModelTally& one : tally_models(run)) of_models += one.best;
   json["other_best"] = turning_points(run).size() - std::min(of_models, turning_points(run).size());
   json["prompts"] = Json::array();
-  for (const PromptTally& one : tally_prompts(run.steps))
+  for (const PromptTally& one : tally_prompts(run.steps)) {
+    Json moves = Json::array();
+    for (const auto& [step, mean] : one.moves) moves.push_back({step, number(std::exp(mean))});
     json["prompts"].push_back({{"variant", one.variant},
                                {"first_step", one.first_step},
                                {"last_step", one.last_step},
                                {"answers", one.answers},
                                {"passed", one.passed},
                                {"mean_gain", number(std::exp(one.mean_gain))},
-                               {"best_gain", number(std::exp(one.best_gain))}});
+                               {"best_gain", number(std::exp(one.best_gain))},
+                               {"moves", std::move(moves)}});
+  }
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ Status restore_prompts(const RunStore& run, agents::PromptPopulation& prompts) {
 Result<agents::PromptPopulation> prompts_of(const RunStore& run, FiguresOf figures) {
   KERF_TRY(const auto config, run.get("config"));
   KERF_TRY(const MindConfig minds, minds_from_toml(config.value_or("")));
-  if (!minds.has(kLlmMind))
+  KERF_TRY(const std::vector<Step> steps, run.steps());
+  if (!minds.has(kLlmMind) && std::ranges::none_of(steps, [](const Step& step) { return step.proposer == kLlmMind; }))
     return fail(Errc::invalid_input,
                 fmt::format("{} asked no language model, so it has no prompts", run.folder().string()));
   agents::PopulationOptions options;
@@ -45,7 +46,6 @@ Result<agents::PromptPopulation> prompts_of(const RunStore& run, FiguresOf figur
     }
   }
   KERF_TRY_VOID(restore_prompts(run, prompts));
-  KERF_TRY(const std::vector<Step> steps, run.steps());
   agents::Gains gains;
   for (const Step& step : steps)
     if (const auto gain = gains.observe(step); gain && step.proposer == kLlmMind)
@@ -71,6 +71,7 @@ std::vector<PromptTally> tally_prompts(const std::vector<Step>& steps) {
     found->passed += std::holds_alternative<Measurement>(step.evaluation.outcome) ? 1 : 0;
     found->mean_gain += (*gain - found->mean_gain) / static_cast<double>(found->answers);
     found->best_gain = std::max(found->best_gain, *gain);
+    found->moves.emplace_back(step.number, found->mean_gain);
   }
   return all;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -29,6 +30,7 @@ struct PromptTally {
   std::int64_t first_step = 0, last_step = 0;
   std::size_t answers = 0, passed = 0;
   double mean_gain = 0, best_gain = 0;  ///< natural logarithm of the speedup over what was shown, at least 0
+  std::vector<std::pair<std::int64_t, double>> moves{};  ///< the mean gain after each answer, with its step
 };
 std::vector<PromptTally> tally_prompts(const std::vector<Step>& steps);  ///< by first use; empty without prompts
 

@@ -64,6 +64,10 @@ TEST(Prompts, AreTalliedByWhatCameOfThem) {
   EXPECT_EQ(all[1].last_step, 3);
   EXPECT_NEAR(all[1].mean_gain, std::log(4.0) / 2, 1e-12);
   EXPECT_NEAR(all[1].best_gain, std::log(4.0), 1e-12);
+  ASSERT_EQ(all[1].moves.size(), 2u) << "the mean after each answer";
+  EXPECT_EQ(all[1].moves[0].first, 2);
+  EXPECT_NEAR(all[1].moves[0].second, std::log(4.0), 1e-12);
+  EXPECT_NEAR(all[1].moves[1].second, std::log(4.0) / 2, 1e-12);
 }
 
 TEST(Prompts, RunsWithoutALanguageModelHaveNone) {

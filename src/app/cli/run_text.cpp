@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "run/context_tally.hpp"
 #include "run/list_runs.hpp"
+#include "run/prompts.hpp"
 #include "run/skill_tally.hpp"
 #include "run/standing.hpp"
 
@@ -20,6 +21,10 @@ namespace {
 std::string heading(const char* text, const Style& style) { return "\n" + paint(text, Colour::bold, style) + "\n"; }
 
 Cell number_cell(std::size_t value) { return {value == 0 ? "-" : std::to_string(value), Colour::none, true}; }
+
+std::string share_text(std::size_t part, std::size_t all) {
+  return fmt::format("{:.0f} %", all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
+}
 
 double fact_number(const RunView& run, const std::string& key) {
   const std::string text = run.fact(key);
@@ -185,28 +190,52 @@ std::string skills_text(const RunView& run, const Style& style) {
   return heading("Skills", style) + table(rows, style);
 }
 
+std::string prompts_text(const RunView& run, const Style& style) {
+  const auto prompts = tally_prompts(run.steps);
+  if (prompts.size() < 2) return "";
+  std::vector<std::vector<Cell>> rows{{{"prompt"}}};
+  for (const char* name : {"from step", "last step", "answers", "passed", "mean gain", "best gain"})
+    rows[0].push_back({name, Colour::none, true});
+  const auto gain = [](double value) { return Cell{fmt::format("{:.2f}x", std::exp(value)), Colour::none, true}; };
+  for (const PromptTally& one : prompts)
+    rows.push_back({{one_line(one.variant)},
+                    {std::to_string(one.first_step), Colour::none, true},
+                    {std::to_string(one.last_step), Colour::none, true},
+                    number_cell(one.answers),
+                    number_cell(one.passed),
+                    gain(one.mean_gain),
+                    gain(one.best_gain)});
+  return heading("Prompts", style) + table(rows, style);
+}
+
 std::string minds_text(const RunView& run, const Style& style) {
   const auto minds = tally_minds(run);
   if (minds.size() < 2) return "";
   std::vector<std::vector<Cell>> rows{{{"mind"}}};
-  for (const char* name : {"kernels", "passed", "new best"}) rows[0].push_back({name, Colour::none, true});
+  for (const char* name : {"kernels", "passed", "new best", "share", "tokens", "cost"})
+    rows[0].push_back({name, Colour::none, true});
+  std::size_t best = 0;
+  for (const MindTally& one : minds) best += one.best;
   for (const MindTally& one : minds)
-    rows.push_back({{one_line(one.mind)}, number_cell(one.kernels), number_cell(one.passed), number_cell(one.best)});
+    rows.push_back({{one_line(one.mind)},
+                    number_cell(one.kernels),
+                    number_cell(one.passed),
+                    number_cell(one.best),
+                    {share_text(one.best, best), Colour::none, true},
+                    {one.tokens > 0 ? std::to_string(one.tokens) : "-", Colour::none, true},
+                    {one.cost_usd > 0 ? fmt::format("{:.4f} USD", one.cost_usd) : "-", Colour::none, true}});
   return heading("Minds", style) + table(rows, style);
 }
 
 std::string knowledge_text(const RunView& run, const Style& style) {
   std::string text;
-  const auto percent = [](std::size_t part, std::size_t all) {
-    return fmt::format("{:.0f} %", all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
-  };
   if (const auto arms = knowledge_arms(run); !arms.empty()) {
     std::vector<std::vector<Cell>> rows{{{"answers"}}};
     for (const char* name : {"number", "passed", "mean gain"}) rows[0].push_back({name, Colour::none, true});
     for (const KnowledgeArm& arm : arms)
       rows.push_back({{fmt::format("{} {}", arm.with ? "with" : "without", one_line(arm.kind))},
                       number_cell(arm.answers),
-                      {percent(arm.passed, arm.answers), Colour::none, true},
+                      {share_text(arm.passed, arm.answers), Colour::none, true},
                       {fmt::format("{:.2f}x", std::exp(arm.mean_gain)), Colour::none, true}});
     text += heading("With and without what was known", style) + table(rows, style);
   }
@@ -218,7 +247,7 @@ std::string knowledge_text(const RunView& run, const Style& style) {
     for (std::size_t i = 0; i < std::min(items.size(), kMostItems); ++i)
       rows.push_back({{fit(one_line(items[i].id), 44)},
                       number_cell(items[i].uses),
-                      {percent(items[i].passed, items[i].uses), Colour::none, true},
+                      {share_text(items[i].passed, items[i].uses), Colour::none, true},
                       {fmt::format("{:+.2f}", items[i].moves.back().second), Colour::none, true},
                       {one_line(items[i].about), Colour::dim}});
     text += heading("What was known and used", style) + table(rows, style);

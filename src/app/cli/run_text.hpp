@@ -24,6 +24,8 @@ std::string best_text(const RunView& run, const Style& style);
 std::string funnel_text(const RunView& run, const Style& style);
 /// Language models with what they gave and took; "" for runs that asked none.
 std::string models_text(const RunView& run, const Style& style);
+/// Variants of the prompt with what came of them; "" where there was one at most.
+std::string prompts_text(const RunView& run, const Style& style);
 /// Skills with their evidence and what came of them here; "" for runs without.
 std::string skills_text(const RunView& run, const Style& style);
 std::string minds_text(const RunView& run, const Style& style);  ///< "" for one mind alone
