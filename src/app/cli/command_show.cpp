@@ -63,14 +63,15 @@ std::string show_json(const RunView& run) {
 
 }  // namespace
 
-Status show(const ShowOptions& options, const Environment&, Console& console) {
+Status show(const ShowOptions& options, const Environment& environment, Console& console) {
   if (int{options.json} + int{options.csv} + int{options.source} > 1)
     return fail(Errc::invalid_input, "give one of --json, --csv and --source: each prints the run in another form");
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, load_run(folder));
   if (options.source) {
     KERF_TRY(const auto number, find_step(run, options.step.empty() ? "best" : options.step));
-    console.out << run.step(number).source << std::flush;
+    const std::string& source = run.step(number).source;  // of whoever wrote it: a terminal must not act on it
+    console.out << (environment.out_is_terminal ? printable(source) : source) << std::flush;
     return {};
   }
   if (options.csv) {
@@ -84,8 +85,8 @@ Status show(const ShowOptions& options, const Environment&, Console& console) {
   const Style& style = console.out_style;
   console.out << run_heading(run, style) << best_text(run, style) << kept_comparison_text(run, style)
               << funnel_text(run, style) << minds_text(run, style) << models_text(run, style)
-              << knowledge_text(run, style) << skills_text(run, style) << archive_text(run, style)
-              << top_text(run, options.top, style) << std::flush;
+              << prompts_text(run, style) << knowledge_text(run, style) << skills_text(run, style)
+              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

@@ -77,6 +77,10 @@ Result<std::string> with_found_program(const std::string& command) {
 Status overlay_minds(const MindOptions& options, MindConfig& minds) {
   if (!options.minds.empty()) {
     KERF_TRY(minds.names, parse_mind_names(options.minds));
+    // A run that goes on with other minds: what the old ones needed is not asked for any more.
+    if (!minds.has(kLlmMind)) minds.models.clear();
+    if (!minds.has(kLlmMind)) minds.budget = {};
+    if (!minds.has(kCommandMind)) minds.command.clear();
   }
   if (!options.models_file.empty()) {
     if (!options.models.empty() || !options.base_urls.empty() || options.context_tokens)

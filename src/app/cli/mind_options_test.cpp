@@ -80,6 +80,23 @@ TEST(MindOptions, TheAgentsProgramIsLookedForInTheUsersFolder) {
   fs::remove_all(folder);
 }
 
+TEST(MindOptions, ARunMayGoOnWithOtherMinds) {
+  MindConfig minds;
+  minds.names = {"llm", "command"};
+  minds.models.resize(1);
+  minds.models[0].name = "m";
+  minds.models[0].base_url = "https://api.openai.com/v1";
+  minds.budget.tokens = 1000;
+  minds.command = "true";
+  MindOptions options;
+  options.minds = "builtin";
+  const auto changed = overlay_minds(options, minds);
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_EQ(minds, MindConfig{});
+  options.models = {"n"};
+  EXPECT_FALSE(overlay_minds(options, minds)) << "a model that is named is meant to be asked";
+}
+
 TEST(MindOptions, TheKeyComesFromTheEnvironmentOrAFile) {
   MindConfig minds;
   minds.names = {"llm"};

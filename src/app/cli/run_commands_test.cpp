@@ -15,6 +15,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "report/fixture_run.hpp"
+#include "store/run_store.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -28,10 +29,12 @@ struct Ran {
   std::string out, err;
 };
 
-Ran kerf(const std::vector<std::string>& args) {
+Ran kerf(const std::vector<std::string>& args, bool on_terminal = false) {
   std::ostringstream out, err;
   Console console{out, err, {}, {}};
-  const int code = run(args, Environment{}, console);
+  Environment environment;
+  environment.out_is_terminal = on_terminal;
+  const int code = run(args, environment, console);
   return {code, out.str(), err.str()};
 }
 
@@ -57,6 +60,23 @@ TEST_F(RunCommands, ShowTellsTheWinnerTheOutcomesAndTheArchive) {
   EXPECT_HAS(shown.out, "step 120  rows/blocks  BLOCK=128 UNROLL=4");
   EXPECT_HAS(shown.out, "rejected (duplicate)");
   EXPECT_HAS(shown.out, "of 64 cells");
+}
+
+TEST_F(RunCommands, SourcesDoNotDriveATerminal) {
+  const std::string folder = (root_ / "hostile").string();
+  ASSERT_TRUE(report::write_fixture_run(folder, {}));
+  const std::string hostile = "\x1b]0;a title\x07int y;\n";
+  {
+    const auto store = open_run_store(folder, RunStore::Access::write);
+    ASSERT_TRUE(store) << store.error().message;
+    Step step = (*store)->step(1).value();
+    step.number = 121;
+    step.source = hostile;
+    ASSERT_TRUE((*store)->record(StepFinished{step, {}}));
+  }
+  const std::vector<std::string> show{"show", folder, "--source", "121"};
+  EXPECT_EQ(kerf(show).out, hostile) << "a file or a pipe gets every byte";
+  EXPECT_EQ(kerf(show, true).out, "?]0;a title?int y;\n");
 }
 
 TEST_F(RunCommands, ShowPrintsSourcesExactly) {

@@ -73,8 +73,8 @@ std::string_view prompt_rule_name(PromptRule rule) {
 Result<PromptRule> prompt_rule_from_name(const std::string& name) {
   for (const PromptRule rule : {PromptRule::mean, PromptRule::published, PromptRule::frozen})
     if (prompt_rule_name(rule) == name) return rule;
-  return fail(Errc::invalid_input,
-              fmt::format("unknown prompt rule '{}'; choose one of: mean, published, frozen", name));
+  return fail(Errc::invalid_input, fmt::format("unknown prompt rule '{}'{}; choose one of: mean, published, frozen",
+                                               name, did_you_mean(name, {"mean", "published", "frozen"})));
 }
 
 PromptPopulation::PromptPopulation(PromptSections seed, const PopulationOptions& options) : options_(options) {
