@@ -20,6 +20,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -39,8 +40,18 @@ def kerf(args, *words):
     return done.stdout
 
 
-def task_file(task):
-    return ROOT / "tasks" / f"{task}.toml"
+def task_file(task, args=None):
+    """The sample task, or with --shrink a copy whose timed shapes are smaller: the first extent that is large enough is divided."""
+    path = ROOT / "tasks" / f"{task}.toml"
+    if args is None or args.shrink == 1:
+        return path
+    def smaller(line):
+        extent = next((found for found in re.finditer(r"(\w+) = (\d+)", line) if found[1] != "weight" and int(found[2]) >= 64 * args.shrink), None)
+        return line if "weight" not in line or extent is None else line[:extent.start(2)] + str(int(extent[2]) // args.shrink) + line[extent.end(2):]
+    copy = args.out / "tasks" / path.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text("\n".join(map(smaller, path.read_text().splitlines())) + "\n")
+    return copy
 
 
 def setting_words(args, *more):
@@ -53,7 +64,7 @@ def campaign(args):
         for task in args.tasks:
             shutil.copy(args.campaign / f"without-{task}.db", args.out)
         return
-    kerf(args, "campaign", *[task_file(task) for task in args.tasks], "--target", args.target, "--evals", args.evals, "--rounds", 2, "--seed", 77,
+    kerf(args, "campaign", *[task_file(task, args) for task in args.tasks], "--target", args.target, "--evals", args.evals, "--rounds", 2, "--seed", 77,
          "--memory", memory, "--out", args.out / "campaign", "--json", *setting_words(args, "search.floor_fraction=1000000"))
     for task in args.tasks:
         held_out = args.out / f"without-{task}.db"
@@ -76,7 +87,7 @@ def run_once(args, task, arm, seed):
         memory.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(args.out / f"without-{task}.db", memory)
     settings = setting_words(args, "search.patience=0", "search.floor_fraction=1000000", *args.set)
-    out = kerf(args, "optimize", task_file(task), "--target", args.target, "--seed", seed, "--evals", args.evals, "--memory", memory, "--out", folder,
+    out = kerf(args, "optimize", task_file(task, args), "--target", args.target, "--seed", seed, "--evals", args.evals, "--memory", memory, "--out", folder,
                "--json", *settings)
     result = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
     best = result["best"] or {}
@@ -162,6 +173,7 @@ def main():
     parser.add_argument("--evals", type=int, default=60)
     parser.add_argument("--passes", type=int, default=3, help="times the leaders are measured side by side; 0: not at all")
     parser.add_argument("--time", type=float, default=0, help="seconds after which no run is begun; 0: no limit")
+    parser.add_argument("--shrink", type=int, default=1, help="divide the timed shapes by this, for machines that others use too")
     parser.add_argument("--campaign", type=pathlib.Path, help="use the memories of this earlier --out")
     parser.add_argument("--cheap", nargs="*", default=[], help="settings of campaign and runs alike, such as judge.soak_seconds=0")
     parser.add_argument("--goal", type=float, default=0.95)
