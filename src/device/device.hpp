@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -112,6 +113,23 @@ struct StepResults {
   std::vector<SlotReport> checks;  ///< one per CheckStep
 };
 
+/// What a device's counters counted over a batch of calls, by name.
+struct Counted {
+  std::string source;  ///< who counted: "perf", "ncu"
+  std::map<std::string, double> values;
+};
+namespace counter_names {
+inline constexpr const char* task_clock_us = "task_clock_us";  ///< time that threads ran, summed over threads
+inline constexpr const char* busiest_us = "busiest_us";        ///< of it, that of the thread that ran longest
+inline constexpr const char* instructions = "instructions";
+inline constexpr const char* cycles = "cycles";
+inline constexpr const char* cache_misses = "cache_misses";      ///< lines that the last-level cache did not have
+inline constexpr const char* stalled_cycles = "stalled_cycles";  ///< cycles that waited for data or units
+inline constexpr const char* gpu_memory_percent = "gpu_memory_percent";    ///< of the memory's peak throughput
+inline constexpr const char* gpu_compute_percent = "gpu_compute_percent";  ///< of the multiprocessors' peak throughput
+inline constexpr const char* gpu_warps_percent = "gpu_warps_percent";      ///< active, of those that fit
+}  // namespace counter_names
+
 /// One problem on one device: buffers, data, and any number of loaded kernels that are run on them. Not thread-safe.
 /// After a Fault the worker has been replaced: every handle is void and must be loaded again.
 class Bench {
@@ -154,6 +172,16 @@ class Bench {
   /// do them without waiting for each other, so a slot is checked at most once in a list. A Fault of one run ends the
   /// list.
   virtual Result<std::variant<StepResults, Fault>> follow(KernelHandle kernel, std::span<const BenchStep> steps);
+
+  /// Runs the kernel once per listed slot under the device's counters; such calls are never timed ones. Unavailable,
+  /// with the reason, where nothing can be counted.
+  virtual Result<std::variant<Counted, Fault>> count(KernelHandle kernel, std::span<const int> slots,
+                                                     std::chrono::milliseconds limit) {
+    (void)kernel;
+    (void)slots;
+    (void)limit;
+    return fail(Errc::unavailable, "no counters are read on this device");
+  }
 
   /// Copies one output (index among outputs) out of a slot, for evidence and for comparing two poison runs.
   virtual Result<ir::HostTensor> read_output(int slot, int output) = 0;

@@ -25,6 +25,7 @@
 #include "measure/combine.hpp"
 #include "measure/peaks.hpp"
 #include "model/candidate.hpp"
+#include "model/counters.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "target/target.hpp"
@@ -78,6 +79,11 @@ class Judge {
 
   /// Both passed before; timed in turn, so that what else the machine does meets them alike.
   Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs);
+
+  /// What the device's counters say of a few calls of a kernel that was measured, on the timed shape with the largest
+  /// weight; these calls are not timed and judge nothing. None when the kernel fails; Unavailable where nothing can be
+  /// counted.
+  Result<std::optional<Counters>> count(const Candidate& candidate, const Bindings& tunables);
 
   /// Compiles for all shapes into the build cache, without touching the device; thread-safe. On devices that use the
   /// host's cores it waits while a timing is under way.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/counters.hpp"
 #include "model/evaluation.hpp"
 #include "model/event.hpp"
 #include "model/step.hpp"
@@ -26,12 +27,13 @@ struct TimedValues {
 struct KernelRecord {
   std::int64_t step = 0;  ///< its number in the run
   std::string name;
-  std::string source;                ///< the whole candidate file, or an answer that could not be read as one
-  std::string genome;                ///< "" when it did not come from the builtin mind
-  Bindings tunables;                 ///< as evaluated
-  Evaluation evaluation;             ///< times and speedups, or the compiler output, or where and how it was wrong
-  std::vector<int> cell;             ///< level per behaviour dimension; empty when it was not measured
-  std::vector<TimedValues> timed{};  ///< the fastest first; filled in for minds that take their time
+  std::string source;                  ///< the whole candidate file, or an answer that could not be read as one
+  std::string genome;                  ///< "" when it did not come from the builtin mind
+  Bindings tunables;                   ///< as evaluated
+  Evaluation evaluation;               ///< times and speedups, or the compiler output, or where and how it was wrong
+  std::vector<int> cell;               ///< level per behaviour dimension; empty when it was not measured
+  std::vector<TimedValues> timed{};    ///< the fastest first; filled in for minds that take their time
+  std::optional<Counters> counters{};  ///< of parents, for minds that take their time, where the machine has some
 };
 
 /// Where the search would like the child to land, one step from its parent's cell.

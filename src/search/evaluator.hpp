@@ -11,6 +11,7 @@
 #include "judge/observer.hpp"
 #include "judge/paired_timing.hpp"
 #include "model/candidate.hpp"
+#include "model/counters.hpp"
 #include "model/evaluation.hpp"
 
 namespace kerf {
@@ -31,7 +32,7 @@ struct Tuned {
 };
 using OnTrial = std::function<void(const Evaluation& trial)>;  ///< a quick timing: it has times, but no speedup
 
-/// `evaluate`, `compare` and `tune` are for one thread.
+/// `evaluate`, `compare`, `count` and `tune` are for one thread.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
@@ -41,6 +42,13 @@ class Evaluator {
                                       Observer& observer) = 0;
   /// Both were measured before with this effort's data.
   virtual Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) = 0;
+  /// What the machine's counters say of a kernel that was measured; none when it fails, Unavailable where nothing can
+  /// be counted.
+  virtual Result<std::optional<Counters>> count(const Candidate& candidate, const Bindings& tunables) {
+    (void)candidate;
+    (void)tunables;
+    return fail(Errc::unavailable, "nothing is counted here");
+  }
   /// Times values of the candidate's tunables quickly, at most `trials` times while `go_on`, then judges the best.
   /// invalid_input when there is nothing to tune.
   virtual Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,

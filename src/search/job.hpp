@@ -43,11 +43,15 @@ struct TuneJob {
   int trials = 0;  ///< at most
   std::uint64_t seed = 0;
 };
-using Job = std::variant<ProposeJob, InspectJob, EvaluateJob, CompareJob, TuneJob>;
+/// Read the machine's counters over calls of a kernel that was measured.
+struct CountJob {
+  Kernel kernel;
+};
+using Job = std::variant<ProposeJob, InspectJob, EvaluateJob, CompareJob, TuneJob, CountJob>;
 
 /// What came of a job, in the order of `Job`'s alternatives.
 using JobResult = std::variant<Result<std::optional<Proposal>>, Result<std::optional<Inspection>>, Result<Evaluation>,
-                               Result<PairedOutcome>, Result<Tuned>>;
+                               Result<PairedOutcome>, Result<Tuned>, Result<std::optional<Counters>>>;
 
 /// Something a job reports: a tier it passed, a remark, a quick timing while tuning, or its result, which is the last.
 struct JobMessage {

@@ -141,6 +141,10 @@ struct JobRunner::Impl {
     return evaluator.tune(job.candidate, job.trials, job.seed, on_trial, tuning_goes_on, reporter);
   }
 
+  JobResult perform(std::int64_t, const CountJob& job) {
+    return evaluator.count(job.kernel.candidate, job.kernel.tunables);
+  }
+
   Lane& lane_for(const Job& job) {
     if (const auto* asked = std::get_if<ProposeJob>(&job)) return *questions.at(asked->mind);
     return std::holds_alternative<InspectJob>(job) ? builds : device;

@@ -106,6 +106,12 @@ Result<PairedOutcome> JudgeEvaluator::compare(const PairedKernel& ours, const Pa
   return judge->compare(ours, theirs);
 }
 
+Result<std::optional<Counters>> JudgeEvaluator::count(const Candidate& candidate, const Bindings& tunables) {
+  NullObserver silent;
+  KERF_TRY(Judge* const judge, this->judge(Effort::search, silent));
+  return judge->count(candidate, tunables);
+}
+
 Result<Tuned> JudgeEvaluator::tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
                                    const std::function<bool()>& go_on, Observer& observer) {
   struct Listener final : TuneObserver {

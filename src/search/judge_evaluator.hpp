@@ -21,6 +21,7 @@ class JudgeEvaluator final : public Evaluator {
   Result<Evaluation> evaluate(const Candidate& candidate, const Bindings& tunables, Effort effort,
                               Observer& observer) override;
   Result<PairedOutcome> compare(const PairedKernel& ours, const PairedKernel& theirs, Effort effort) override;
+  Result<std::optional<Counters>> count(const Candidate& candidate, const Bindings& tunables) override;
   Result<Tuned> tune(const Candidate& candidate, int trials, std::uint64_t seed, const OnTrial& on_trial,
                      const std::function<bool()>& go_on, Observer& observer) override;
 

@@ -110,8 +110,17 @@ class ScriptedEvaluator final : public Evaluator {
   std::function<std::optional<Outcome>(const Point&)>
       comparison_outcome;  ///< set and given: the kernel fails in the comparison
   std::function<std::string(const Point&)> code = [](const Point& p) { return genome_of(p); };
-  double floor_us = 0;  ///< > 0: the speed of light; the baseline takes 100 us
+  double floor_us = 0;                   ///< > 0: the speed of light; the baseline takes 100 us
+  std::optional<std::string> uncounted;  ///< set: why the machine counts nothing
+  int counted = 0;
 
+  Result<std::optional<Counters>> count(const Candidate& candidate, const Bindings& tunables) override {
+    ++counted;
+    if (uncounted) return fail(Errc::unavailable, *uncounted);
+    Counters counters;
+    counters.source = genome_of(point_of(candidate, tunables));
+    return std::optional(counters);
+  }
   Result<std::optional<Inspection>> inspect(const Candidate& candidate, const Bindings& tunables) override {
     const Point p = point_of(candidate, tunables);
     ++inspected;

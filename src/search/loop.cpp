@@ -76,6 +76,8 @@ class Search {
   void add(Planned planned, bool reserved = false, Effort effort = Effort::search,
            std::optional<Evaluation> known = {});
   Status ask_slow_minds();
+  void ask_with_counters(std::int64_t id, Ticket& ticket);
+  void take_counters(std::int64_t id, Ticket& ticket, const Result<std::optional<Counters>>& counters);
   Status mind_failed(const std::string& mind, const Error& error);
   void note_failure(const std::string& mind, const std::string& message);
   Result<std::optional<Planned>> next_planned();
@@ -114,6 +116,8 @@ class Search {
   bool asked_out_ = false;                 // the minds that answer at once have nothing new, until a step changes that
   std::string given_up_;                   // the mind that is no longer asked, and why
   std::set<std::string> noted_;            // failures of minds that were reported
+  std::map<std::int64_t, std::optional<Counters>> counters_;  // by step; none: the kernel failed while it was counted
+  bool uncounted_ = false;                                    // the machine counts nothing
   int confirmed_ = 0, finalists_ = 0;
   Nanoseconds began_;
   double seconds_before_ = 0;
@@ -213,15 +217,35 @@ Status Search::ask_slow_minds() {
       if (!question) break;
       const std::int64_t id = ++last_ticket_;
       observer_.on_event(ProposalAsked{id, name, question->operation.info.name});
-      runner_.submit(id, ProposeJob{name, question->request});
       Ticket ticket;
       ticket.phase = Phase::asked;
       ticket.slow = true;
       ticket.question = std::move(question);
-      tickets_.emplace(id, std::move(ticket));
+      ask_with_counters(id, tickets_.emplace(id, std::move(ticket)).first->second);
     }
   }
   return {};
+}
+
+/// The question goes out at once where nothing is to be counted; else the device comes first.
+void Search::ask_with_counters(std::int64_t id, Ticket& ticket) {
+  Question& question = *ticket.question;
+  const std::int64_t parent = question.asked.parent.value_or(0);
+  if (const auto known = counters_.find(parent); known != counters_.end()) {
+    question.request.parent->counters = known->second;
+  } else if (parent != 0 && options_.counters != 0 && !uncounted_) {
+    runner_.submit(id, CountJob{{state_.candidate(parent), state_.step(parent).tunables}});
+    return;
+  }
+  runner_.submit(id, ProposeJob{question.operation.proposer, question.request});
+}
+
+/// Without counters minds are told what the cost model says, so no failure to count is the search's.
+void Search::take_counters(std::int64_t id, Ticket& ticket, const Result<std::optional<Counters>>& counters) {
+  if (counters) counters_[*ticket.question->asked.parent] = *counters;
+  if (!counters && !std::exchange(uncounted_, true))
+    observer_.on_event(RunNote{"what bounds a kernel is taken from the cost model: " + counters.error().message});
+  ask_with_counters(id, ticket);
 }
 
 /// The same words are reported once. While nothing else is under way they are kept back for the run's error.
@@ -421,6 +445,10 @@ Status Search::take_in(std::int64_t id, JobResult result) {
   const auto found = tickets_.find(id);
   if (found == tickets_.end()) return {};  // given up meanwhile
   Ticket& ticket = found->second;
+  if (const auto* values = std::get_if<Result<std::optional<Counters>>>(&result)) {
+    take_counters(id, ticket, *values);
+    return {};
+  }
   if (auto* proposal = std::get_if<Result<std::optional<Proposal>>>(&result)) return received(id, std::move(*proposal));
   if (auto* inspection = std::get_if<Result<std::optional<Inspection>>>(&result)) {
     KERF_TRY(ticket.inspection, std::move(*inspection));

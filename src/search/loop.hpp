@@ -30,6 +30,7 @@ struct SearchOptions {
   int tunings = 2;               ///< times the best kernel's tunables are searched by themselves ("kerf" only)
   double tune_share = 0.35;      ///< of the evaluations that are left, for each of them
   int finalists = 3;             ///< measured again at the end
+  int counters = 1;              ///< 0: kernels are shown to slow minds without what the machine's counters say of them
   ArchiveOptions archive;
 };
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -80,6 +81,56 @@ TEST_F(LoopTest, AnAnswerThatIsNoKernelIsARejectedStep) {
     }
   EXPECT_GT(rejected, 0);
   EXPECT_GT(evaluator.evaluated, 3);
+}
+
+/// A mind that refines, and what it was shown of the counters of its parents.
+struct ShownCounters {
+  SlowMind mind;
+  std::map<std::int64_t, std::vector<std::string>> by_parent;  // "": none
+  ShownCounters() {
+    mind.at_once = 1;
+    mind.answer = [this](const ProposalRequest& request) -> Result<std::optional<Proposal>> {
+      const auto& parent = request.parent;
+      if (parent) by_parent[parent->step].push_back(parent->counters ? parent->counters->source : "");
+      const int n = mind.asked;
+      return std::optional(point_proposal({n % 24, n / 24 + 3, 0}));
+    };
+  }
+};
+
+TEST_F(LoopTest, AKernelIsCountedOnceBeforeASlowMindIsToMakeItFaster) {
+  ShownCounters shown;
+  options.evaluations = 25;
+  run_with("a", {&shown.mind});
+  ASSERT_EQ(error, "");
+  ASSERT_FALSE(shown.by_parent.empty());
+  EXPECT_EQ(static_cast<std::size_t>(evaluator.counted), shown.by_parent.size());
+  for (const auto& [step, sources] : shown.by_parent)
+    for (const std::string& source : sources)
+      EXPECT_EQ(source, steps("a")[static_cast<std::size_t>(step - 1)].genome) << "the counters are the parent's own";
+}
+
+TEST_F(LoopTest, WhereNothingCanBeCountedItIsSaidOnceAndNotTriedAgain) {
+  ShownCounters shown;
+  evaluator.uncounted = "this machine has none";
+  options.evaluations = 15;
+  run_with("a", {&shown.mind});
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(evaluator.counted, 1);
+  EXPECT_EQ(std::ranges::count_if(notes, [](const std::string& n) { return n.find("has none") != std::string::npos; }),
+            1);
+  for (const auto& [step, sources] : shown.by_parent) EXPECT_EQ(sources.front(), "");
+  EXPECT_GT(shown.by_parent.size(), 0u);
+}
+
+TEST_F(LoopTest, NothingIsCountedWhereItIsNotWanted) {
+  ShownCounters shown;
+  options.counters = 0;
+  options.evaluations = 10;
+  run_with("a", {&proposer, &shown.mind});
+  EXPECT_EQ(evaluator.counted, 0);
+  run_with("b", {&proposer});  // nor for minds that answer at once
+  EXPECT_EQ(evaluator.counted, 0);
 }
 
 TEST_F(LoopTest, TheDeviceDoesNotWaitForASlowMind) {

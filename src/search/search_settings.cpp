@@ -31,6 +31,9 @@ const std::vector<Setting<SearchOptions>>& search_settings() {
       entry({"search.at_once", "kernels", 1, 1000, false,
              "proposals that are compiled side by side; 1 becomes 4 on devices that leave the cores free"},
             [](auto& o) -> auto& { return o.at_once; }),
+      entry({"search.counters", "0 or 1", 0, 1, false,
+             "read the machine's counters of kernels that models and programs are asked to make faster"},
+            [](auto& o) -> auto& { return o.counters; }),
       entry({"search.keep", "kernels", 1, 1000, false, "kernels kept in one cell of the archive"},
             [](auto& o) -> auto& { return o.archive.keep; }),
   };

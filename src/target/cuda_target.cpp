@@ -64,13 +64,16 @@ TargetEntry cuda_target() {
   cuda.dialect = &codegen::dialects::cuda_cpp;
   cuda.file_extension = ".cu";
   cuda.device_kind = "cuda";
-  cuda.environment = {"KERF_NVRTC", "CUDA_*", "NVRTC_*", "VIRTUAL_ENV"};
+  cuda.environment = {"KERF_NVRTC", "KERF_NCU", "CUDA_*", "NVRTC_*", "VIRTUAL_ENV"};
   cuda.exporter = &exporting::cuda_exporter();
   cuda.torch_device = "cuda";
   return {cuda,
           make,
           findings_of,
-          {{"nvrtc", nvrtc_worker_main}, {"cuda", cuda_worker_main}, {"cuda-probe", cuda_probe_main}}};
+          {{"nvrtc", nvrtc_worker_main},
+           {"cuda", cuda_worker_main},
+           {"cuda-probe", cuda_probe_main},
+           {"cuda-calls", cuda_calls_main}}};
 }
 
 }  // namespace kerf

@@ -98,25 +98,24 @@ class ArenaBench final : public Bench {
     return run_batch(handle, std::span(&slot, 1), manner, limit);
   }
 
+  Result<std::variant<Counted, Fault>> count(KernelHandle handle, std::span<const int> slots,
+                                             std::chrono::milliseconds limit) override {
+    using Outcome = std::variant<Counted, Fault>;
+    KERF_TRY(auto prepared, prepare_batch(handle, slots));
+    if (prepared) return Outcome(std::get<Fault>(void_handles(std::move(*prepared))));
+    KERF_TRY(Outcome outcome, kernels_.at(handle).process->count(slots, limit));
+    if (auto* fault = std::get_if<Fault>(&outcome)) return Outcome(std::get<Fault>(void_handles(std::move(*fault))));
+    ran_on(slots);
+    return outcome;
+  }
+
   Result<RunOutcome> run_batch(KernelHandle handle, std::span<const int> slots, const CallManner& manner,
                                std::chrono::milliseconds limit) {
-    const auto found = kernels_.find(handle);
-    if (found == kernels_.end()) return fail(Errc::invalid_input, "no such kernel is loaded");
-    if (slots.size() > static_cast<std::size_t>(kMaxBatch))
-      return fail(Errc::invalid_input, fmt::format("a batch has at most {} slots", kMaxBatch));
-    for (const int slot : slots) {
-      KERF_TRY_VOID(check_slot(slot));
-      KERF_TRY_VOID(hand_over(slot, handle));
-    }
-    Loaded& kernel = found->second;
-    prepare_scratch(kernel);
-    KERF_TRY(auto prepared, prepare_slots(kernel, slots));
+    KERF_TRY(auto prepared, prepare_batch(handle, slots));
     if (prepared) return void_handles(std::move(*prepared));
-    KERF_TRY(RunOutcome outcome, kernel.process->execute(Action::run, slots, limit, manner));
+    KERF_TRY(RunOutcome outcome, kernels_.at(handle).process->execute(Action::run, slots, limit, manner));
     if (std::holds_alternative<Fault>(outcome)) return void_handles(std::get<Fault>(std::move(outcome)));
-    if (pool_.options.separate_memory) {
-      for (const int slot : slots) slots_[static_cast<std::size_t>(slot)].on_device = true;
-    }
+    ran_on(slots);
     return outcome;
   }
 
@@ -233,6 +232,25 @@ class ArenaBench final : public Bench {
     take_away(slot, handle);
     state.holder = handle;
     return {};
+  }
+
+  /// All that a batch of calls needs; nothing is left to do but to call.
+  Result<std::optional<Fault>> prepare_batch(KernelHandle handle, std::span<const int> slots) {
+    const auto found = kernels_.find(handle);
+    if (found == kernels_.end()) return fail(Errc::invalid_input, "no such kernel is loaded");
+    if (slots.size() > static_cast<std::size_t>(kMaxBatch))
+      return fail(Errc::invalid_input, fmt::format("a batch has at most {} slots", kMaxBatch));
+    for (const int slot : slots) {
+      KERF_TRY_VOID(check_slot(slot));
+      KERF_TRY_VOID(hand_over(slot, handle));
+    }
+    prepare_scratch(found->second);
+    return prepare_slots(found->second, slots);
+  }
+
+  void ran_on(std::span<const int> slots) {
+    if (!pool_.options.separate_memory) return;
+    for (const int slot : slots) slots_[static_cast<std::size_t>(slot)].on_device = true;
   }
 
   void prepare_scratch(Loaded& kernel) {

@@ -12,6 +12,7 @@
 
 #include "base/file.hpp"
 #include "device/arena/fault_text.hpp"
+#include "device/arena/perf_counters.hpp"
 #include "sandbox/lockdown.hpp"
 
 namespace kerf::arena {
@@ -187,6 +188,19 @@ Result<RunOutcome> KernelProcess::execute(Action action, std::span<const int> sl
   if (pool_.options.separate_memory && std::isfinite(told) && told > 0 && told <= timing.host_us)
     timing.device_us = told;
   return RunOutcome(timing);
+}
+
+Result<std::variant<Counted, Fault>> KernelProcess::count(std::span<const int> slots, std::chrono::milliseconds limit) {
+  using Outcome = std::variant<Counted, Fault>;
+  if (slots.empty()) return fail(Errc::invalid_input, "counting needs a slot");
+  KERF_TRY(RunOutcome first, execute(Action::run, slots.first(1), limit));  // after it its threads are there
+  if (auto* fault = std::get_if<Fault>(&first)) return Outcome(std::move(*fault));
+  KERF_TRY(PerfCounters counters, PerfCounters::open(worker_.process->pid()));
+  counters.start();
+  KERF_TRY(RunOutcome ran, execute(Action::run, slots.size() > 1 ? slots.subspan(1) : slots, limit));
+  counters.stop();
+  if (auto* fault = std::get_if<Fault>(&ran)) return Outcome(std::move(*fault));
+  return Outcome(Counted{"perf", counters.values()});
 }
 
 void KernelProcess::fault_in(int slot) {

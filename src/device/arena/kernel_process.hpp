@@ -35,6 +35,10 @@ class KernelProcess {
   Result<RunOutcome> execute(Action action, std::span<const int> slots, std::chrono::milliseconds limit,
                              const CallManner& manner = {});
 
+  /// The same for runs, under the kernel's performance counters, which are opened while the process is stopped and from
+  /// outside of it. The first slot's call comes before and does not count, unless it is the only one.
+  Result<std::variant<Counted, Fault>> count(std::span<const int> slots, std::chrono::milliseconds limit);
+
   /// Maps the pages of a slot in the worker while it is stopped, so that its first call does not pay for it. Best
   /// effort.
   void fault_in(int slot);

@@ -260,6 +260,38 @@ TEST_F(CpuBenchTest, AResultFromElsewhereIsHeldToTheSameRule) {
   EXPECT_FALSE(bench_->write_output(0, 0, std::span(result.bytes).first(8)));
 }
 
+TEST_F(CpuBenchTest, CallsAreCountedFromOutsideOfTheSandbox) {
+  const KernelHandle handle = load(kernel(std::string(kHonestBody) + R"(
+#pragma omp parallel num_threads(2)
+{ volatile long turns = 0; while (turns < 40000000) turns = turns + 1; })"));
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
+  const int slot = 0;
+  const auto counted = bench_->count(handle, std::span(&slot, 1), 10s);
+  if (!counted) GTEST_SKIP() << counted.error().message;
+  ASSERT_TRUE(std::holds_alternative<Counted>(*counted)) << std::get<Fault>(*counted).message;
+  const auto& [source, values] = std::get<Counted>(*counted);
+  EXPECT_EQ(source, "perf");
+  const double busiest = values.at(counter_names::busiest_us), all = values.at(counter_names::task_clock_us);
+  EXPECT_GT(busiest, 1000);  // 40 million turns take longer, on whatever processor
+  EXPECT_GT(all, 1.5 * busiest) << "both threads count";
+  if (const auto instructions = values.find(counter_names::instructions); instructions != values.end()) {
+    EXPECT_GT(instructions->second, 8e7);  // threads that OpenMP started count too
+    EXPECT_GT(values.at(counter_names::cycles), 0);
+  }
+  EXPECT_EQ(check().outputs[0].wrong, 0);  // the call was a call like any other
+}
+
+TEST_F(CpuBenchTest, AKernelThatCrashesWhileItIsCountedIsAFault) {
+  const KernelHandle handle = load(kernel("abort();"));
+  ASSERT_TRUE(bench_->stage(0, data_, Poison::a));
+  const int slot = 0;
+  const auto counted = bench_->count(handle, std::span(&slot, 1), 5s);
+  if (!counted) GTEST_SKIP() << counted.error().message;
+  ASSERT_TRUE(std::holds_alternative<Fault>(*counted));
+  EXPECT_NE(std::get<Fault>(*counted).message.find("SIGABRT"), std::string::npos);
+  EXPECT_FALSE(bench_->count(handle, std::span(&slot, 1), 5s));  // its handle is void
+}
+
 TEST_F(CpuBenchTest, MisuseIsAnError) {
   const KernelHandle handle = load(kernel(kHonestBody));
   const int slot = 7;

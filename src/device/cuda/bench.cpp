@@ -170,23 +170,23 @@ void CudaBench::unload(KernelHandle kernel) {
   if (++unloaded_ > 1) pool_.keep_spares();  // the first is the plain kernel that says what is honest
 }
 
+Status CudaBench::read_buffer(int slot, int buffer, std::span<std::byte> bytes) {
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const auto piece = std::min<std::uint64_t>(kStagingBytes, bytes.size() - at);
+    Writer request;
+    request.put(Command::read).put(number(slot)).put(number(buffer)).put(at).put<std::uint64_t>(0).put(piece);
+    KERF_TRY_VOID(command(request, "reading a buffer"));
+    std::memcpy(bytes.data() + at, worker_->staging(), piece);
+    at += piece;
+  }
+  return {};
+}
+
 Result<ir::HostTensor> CudaBench::read_output(int slot, int output) {
   if (output < 0 || output >= outputs()) return fail(Errc::invalid_input, "no such output");
   const auto& buffer = layout_.buffers[static_cast<std::size_t>(inputs() + output)];
   auto tensor = ir::make_tensor(buffer.dtype, buffer.shape);
-  for (std::uint64_t at = 0; at < tensor.bytes.size();) {
-    const auto bytes = std::min<std::uint64_t>(kStagingBytes, tensor.bytes.size() - at);
-    Writer request;
-    request.put(Command::read)
-        .put(number(slot))
-        .put(number(inputs() + output))
-        .put(at)
-        .put<std::uint64_t>(0)
-        .put(bytes);
-    KERF_TRY_VOID(command(request, "reading an output"));
-    std::memcpy(tensor.bytes.data() + at, worker_->staging(), bytes);
-    at += bytes;
-  }
+  KERF_TRY_VOID(read_buffer(slot, inputs() + output, tensor.bytes));
   return tensor;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "device/cuda/counted_calls.hpp"
 #include "device/cuda/protocol.hpp"
 #include "device/cuda/worker_pool.hpp"
 #include "device/device.hpp"
@@ -50,6 +51,9 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   Result<RunOutcome> run(KernelHandle kernel, std::span<const int> slots, std::chrono::milliseconds limit) override;
   Result<SlotReport> check(int slot, const oracle::DataSet& data) override;
   Result<std::variant<StepResults, Fault>> follow(KernelHandle kernel, std::span<const BenchStep> steps) override;
+  /// One call, on the first slot, through ncu where it is found; takes seconds.
+  Result<std::variant<Counted, Fault>> count(KernelHandle kernel, std::span<const int> slots,
+                                             std::chrono::milliseconds limit) override;
   Result<ir::HostTensor> read_output(int slot, int output) override;
   Status write_output(int slot, int output, std::span<const std::byte> bytes) override;
   Status make_on_device(const oracle::DataSet& data, DeviceRecipe recipe) override;
@@ -99,6 +103,10 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
   Result<bool> freed_memory();
   void give_way() override;
   Status drop_data(std::uint64_t id);
+
+  Status read_buffer(int slot, int buffer, std::span<std::byte> bytes);
+  // bench_count.cpp
+  Result<CountedCall> counted_call(KernelHandle kernel, int slot);
 
   // bench_steps.cpp
   /// What came of a list of steps.

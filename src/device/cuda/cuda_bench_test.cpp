@@ -328,6 +328,25 @@ TEST_P(CudaBenchTest, DataSetsThatDoNotFitTogetherComeBackWhenNeeded) {
   for (const SlotReport& report : std::get<StepResults>(*outcome).checks) EXPECT_EQ(report.outputs.at(0).wrong, 0);
 }
 
+TEST_P(CudaBenchTest, CountersAreReadWhereNcuIsThere) {
+  constexpr std::int64_t n = 1 << 20;
+  const auto data = affine_data(n);
+  auto bench = open(affine_layout(n));
+  const auto kernel = loaded(*bench, kAffine, plan(n / 256), {{"n", n}});
+  stage(*bench, 0, data);
+  const int slot = 0;
+  const auto counted = bench->count(kernel, std::span(&slot, 1), milliseconds(20000));
+  if (!counted) {
+    EXPECT_FALSE(counted.error().message.empty());
+    GTEST_SKIP() << counted.error().message;
+  }
+  for (const char* name : {"gpu_memory_percent", "gpu_compute_percent", "gpu_warps_percent"}) {
+    EXPECT_GT(std::get<Counted>(*counted).values.at(name), 0) << name;
+    EXPECT_LE(std::get<Counted>(*counted).values.at(name), 100) << name;
+  }
+  timed(*bench, kernel);  // the bench goes on as before
+}
+
 INSTANTIATE_TEST_SUITE_P(On, CudaBenchTest, testing::Values(kFake), rig_name);
 
 }  // namespace
@@ -340,6 +359,7 @@ int main(int argc, char** argv) {
     if (kind == "nvrtc") return kerf::nvrtc_worker_main(args);
     if (kind == "cuda") return kerf::cuda_worker_main(args);
     if (kind == "cuda-probe") return kerf::cuda_probe_main(args);
+    if (kind == "cuda-calls") return kerf::cuda_calls_main(args);
     return 2;
   }
   testing::InitGoogleTest(&argc, argv);

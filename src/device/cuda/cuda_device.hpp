@@ -54,8 +54,10 @@ struct CudaDeviceFinding {
 };
 std::vector<CudaDeviceFinding> diagnose_cuda_devices(const CudaDeviceOptions& options);
 
-/// `kerf worker cuda ARGS...` and `kerf worker cuda-probe ARGS...`. Exit code of the process.
+/// `kerf worker cuda ARGS...`, `... cuda-probe ARGS...` and `... cuda-calls ARGS...` (one call, for a profiler to look
+/// at). Exit code of the process.
 int cuda_worker_main(std::span<const std::string> args);
 int cuda_probe_main(std::span<const std::string> args);
+int cuda_calls_main(std::span<const std::string> args);
 
 }  // namespace kerf

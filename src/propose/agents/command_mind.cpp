@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "propose/agents/agent_program.hpp"
 #include "propose/agents/feedback.hpp"
+#include "propose/agents/profile.hpp"
 #include "propose/agents/prompt.hpp"
 
 namespace kerf::agents {
@@ -137,7 +138,8 @@ class CommandMind final : public Proposer {
 
   Status put(const fs::path& folder, const std::string& name, const KernelRecord& kernel) const {
     KERF_TRY_VOID(write_file_atomic(folder / (name + task_.extension), kernel.source));
-    return write_file_atomic(folder / (name + ".md"), describe(kernel.evaluation));
+    return write_file_atomic(folder / (name + ".md"),
+                             describe(kernel.evaluation) + profile_text(kernel, task_.host_entry));
   }
 
   /// One file an item: skill-1.md, experience-1.md, api-1.md.

@@ -214,8 +214,7 @@ Result<Prompt> refine_prompt(const AgentTask& task, const ProposalRequest& reque
   KERF_CHECK(request.parent.has_value(), "refining needs a parent");
   Values values = base_values(task);
   values["parent"] = std::string(trim(request.parent->source));
-  values["evaluation"] = describe(request.parent->evaluation);
-  if (const auto profile = profile_of(*request.parent, task.host_entry)) values["evaluation"] += profile->words + ".\n";
+  values["evaluation"] = describe(request.parent->evaluation) + profile_text(*request.parent, task.host_entry);
   values["timed"] = timed_text(*request.parent);
   values["context"] = context_text(options.context);
   values["direction"] = request.direction ? describe(*request.direction) : "";

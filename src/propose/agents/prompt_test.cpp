@@ -79,11 +79,12 @@ TEST(Prompt, RefiningSaysWhatBoundsTheKernelAndWhichValuesWereTimed) {
   request.parent->cell = {1, 1, 1};
   const std::string text = question(refine_prompt(make_task(), request, {}).value());
   EXPECT_TRUE(has(text, "- BLOCK=64: 110.5 us\n- BLOCK=32: 130 us"));
-  EXPECT_TRUE(has(text, "Latency bound: it reaches only 50 % of what memory allows"));
+  EXPECT_TRUE(has(text, "Latency bound by the cost model: it reaches only 50 % of what memory allows"));
   request.parent->cell = {1, 1, 0};
   EXPECT_TRUE(has(question(refine_prompt(make_task(), request, {}).value()), "Occupancy bound"));
   std::get<Measurement>(request.parent->evaluation.outcome).shapes[0].speed_of_light->fraction = 0.8;
-  EXPECT_TRUE(has(question(refine_prompt(make_task(), request, {}).value()), "Memory bound: it reaches 80 %"));
+  EXPECT_TRUE(has(question(refine_prompt(make_task(), request, {}).value()),
+                  "Memory bound by the cost model: it reaches 80 %"));
 }
 
 TEST(Prompt, SectionsOfAVariantTakeTheSeedsPlaceAsTheyAre) {
