@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/analysis/algebra_concat.hpp"
+#include "ir/analysis/algebra_products.hpp"
 #include "ir/analysis/algebra_rewriter.hpp"
 
 namespace kerf::ir {
@@ -211,6 +212,8 @@ NodeId Rewriter::emit(NodeId id) {
     const ReduceOp op = pool.op == PoolOp::max ? ReduceOp::max : ReduceOp::sum;
     if (whole) return reshape(reduced(op, node.args[0], axes), node.shape);
   }
+  if (is<PoolAttr>(node))
+    if (const auto once = chained_pool(node)) return *once;
   if (is<PoolAttr>(node) && rules_ >= Rules::pooling) {
     if (const auto pooled = pushed_pool(node.args[0], attr<PoolAttr>(node), node.shape)) return *pooled;
   }
@@ -328,7 +331,7 @@ NodeId Rewriter::emit_contract(NodeId id) {
 
 }  // namespace algebra
 
-std::vector<Graph> algebraic_forms(const Graph& graph, Values values) {
+std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64_t tiles) {
   std::vector<Graph> forms{simplify(graph)};
   std::set<std::string> seen{to_string(forms.front())};
   Graph current = forms.front();
@@ -342,6 +345,11 @@ std::vector<Graph> algebraic_forms(const Graph& graph, Values values) {
       if (same) break;
     }
     if (seen.insert(to_string(current)).second) forms.push_back(current);
+  }
+  if (auto products = algebra::products_reshaped(current, tiles);
+      products && seen.insert(to_string(*products)).second) {
+    current = *std::move(products);
+    forms.push_back(current);
   }
   if (auto joined = algebra::joined_last(current); joined && seen.insert(to_string(*joined)).second)
     forms.push_back(*std::move(joined));

@@ -78,6 +78,7 @@ class Rewriter {
   // Convolutions and windows (algebra_window.cpp).
   std::optional<NodeId> pushed_into_conv(NodeId id, const Axes& axes);
   NodeId positions_summed(const Node& conv, NodeId x, NodeId w);
+  std::optional<NodeId> chained_pool(const Node& outer);
   std::optional<NodeId> pushed_pool(NodeId id, const PoolAttr& pool, const Shape& shape);
   NodeId pooled_conv(NodeId id, const PoolAttr& pool, const Shape& shape);
 

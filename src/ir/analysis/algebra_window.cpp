@@ -73,6 +73,30 @@ NodeId Rewriter::positions_summed(const Node& node, NodeId x, NodeId w) {
   return contract(sums, w, labels, node.dtype, {from[0], weight[0]});
 }
 
+/// A pooling of a pooling whose windows neither overlap nor leave gaps is one pooling with larger windows.
+std::optional<NodeId> Rewriter::chained_pool(const Node& outer) {
+  const Node& inner = old(outer.args[0]);
+  if (!is<PoolAttr>(inner) || !only_use(outer.args[0])) return std::nullopt;
+  const auto& second = attr<PoolAttr>(outer);
+  const auto& first = attr<PoolAttr>(inner);
+  const std::size_t spatial = first.kernel.size();
+  if (first.op != second.op || second.kernel.size() != spatial) return std::nullopt;
+  const auto inside = [&](const PoolAttr& pool, const Node& node, std::size_t d) {  // every window, and no padding
+    const Shape& source = old(node.args[0]).shape;
+    const std::size_t axis = source.size() - spatial + d;
+    return pool.padding[d] == 0 && pool.dilation[d] == 1 &&
+           node.shape[axis] == floor_div(source[axis] - Dim(pool.kernel[d]), Dim(pool.stride[d])) + Dim(1);
+  };
+  PoolAttr both = second;
+  for (std::size_t d = 0; d < spatial; ++d) {
+    if (first.stride[d] != first.kernel[d] || !inside(first, inner, d) || !inside(second, outer, d))
+      return std::nullopt;
+    both.kernel[d] = second.kernel[d] * first.kernel[d];
+    both.stride[d] = second.stride[d] * first.stride[d];
+  }
+  return add(Node{std::move(both), outer.dtype, outer.shape, {done(inner.args[0])}, {}});
+}
+
 /// The sum over windows of an old node, where a convolution below takes it over.
 std::optional<NodeId> Rewriter::pushed_pool(NodeId id, const PoolAttr& pool, const Shape& shape) {
   const Node& node = old(id);

@@ -1,0 +1,230 @@
+#include "ir/analysis/algebra_products.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace kerf::ir::algebra {
+namespace {
+
+constexpr std::int64_t kTile = 128;          // rows and columns of results that one group of threads computes
+constexpr std::int64_t kShortestSum = 1024;  // of a piece of a long one
+constexpr std::int64_t kMostParts = 256;
+constexpr std::int64_t kFewChannels = 16;  // a product over fewer has no kernel for matrix units
+
+bool has(const std::vector<int>& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+/// Copies a graph node by node.
+class Reshaper {
+ public:
+  Reshaper(const Graph& graph, std::int64_t tiles) : graph_(graph), tiles_(tiles) {}
+
+  std::optional<Graph> run() {
+    for (const Node& original : graph_.nodes) {
+      Node node = original;
+      for (NodeId& arg : node.args) arg = moved(arg);
+      origin_ = node.origin;
+      std::optional<NodeId> other;
+      if (is_float(node.dtype) && is<ConvAttr>(node)) other = pointwise(node);
+      if (is_float(node.dtype) && is<ContractAttr>(node)) other = contraction(node);
+      changed_ = changed_ || other;
+      done_.push_back(other ? *other : add(std::move(node)));
+    }
+    if (!changed_) return std::nullopt;
+    for (const auto& input : graph_.inputs) result_.inputs.push_back({input.name, moved(input.node)});
+    for (const auto& output : graph_.outputs) result_.outputs.push_back({output.name, moved(output.node)});
+    return simplify(result_);
+  }
+
+ private:
+  NodeId moved(NodeId id) const { return done_[static_cast<std::size_t>(id)]; }
+  NodeId add(Node node) {
+    node.origin = origin_;
+    const auto [place, inserted] = known_.try_emplace(structural_key(node), static_cast<NodeId>(result_.nodes.size()));
+    if (inserted) result_.nodes.push_back(std::move(node));
+    return place->second;
+  }
+  NodeId reshape(NodeId x, Shape shape) {
+    if (std::equal(shape.begin(), shape.end(), result_[x].shape.begin(), result_[x].shape.end())) return x;
+    return add(Node{ReshapeAttr{}, result_[x].dtype, std::move(shape), {x}, {}});
+  }
+  /// Axis d of the result is axis order[d] of x.
+  NodeId transpose(NodeId x, const std::vector<int>& order) {
+    if (std::is_sorted(order.begin(), order.end())) return x;
+    ViewAttr view;
+    view.axes.resize(order.size());
+    Shape shape;
+    for (std::size_t out = 0; out < order.size(); ++out) {
+      view.axes[static_cast<std::size_t>(order[out])].terms = {{static_cast<int>(out), 1}};
+      shape.push_back(result_[x].shape[static_cast<std::size_t>(order[out])]);
+    }
+    return add(Node{std::move(view), result_[x].dtype, std::move(shape), {x}, {}});
+  }
+
+  std::optional<NodeId> pointwise(const Node& node) {
+    const auto& conv = attr<ConvAttr>(node);
+    const Shape &x = result_[node.args[0]].shape, w = result_[node.args[1]].shape;
+    const auto all = [](const std::vector<std::int64_t>& list, std::int64_t wanted) {
+      return std::all_of(list.begin(), list.end(), [&](std::int64_t v) { return v == wanted; });
+    };
+    const bool plain = conv.groups.is_one() && all(conv.stride, 1) && all(conv.padding, 0) &&
+                       (!conv.transposed || all(conv.output_padding, 0)) &&
+                       std::all_of(w.begin() + 2, w.end(), [](const Dim& taps) { return taps.is_one(); });
+    if (!plain || (x[1].is_constant() && x[1].constant() < kFewChannels)) return std::nullopt;
+    const int filter = static_cast<int>(x.size());
+    ContractAttr labels;
+    for (int d = 0; d < filter; ++d) labels.lhs.push_back(d);
+    labels.rhs = conv.transposed ? std::vector<int>{1, filter} : std::vector<int>{filter, 1};
+    labels.out = labels.lhs;
+    labels.out[1] = filter;
+    const NodeId weights = reshape(node.args[1], {w[0], w[1]});
+    return contraction_or(Node{labels, node.dtype, node.shape, {node.args[0], weights}, {}});
+  }
+
+  NodeId contraction_or(Node node) {
+    if (const auto other = contraction(node)) return *other;
+    return add(std::move(node));
+  }
+
+  /// Extents of a contraction's labels.
+  std::map<int, Dim> extents(const Node& node) const {
+    const auto& labels = attr<ContractAttr>(node);
+    std::map<int, Dim> found;
+    for (std::size_t d = 0; d < labels.lhs.size(); ++d) found[labels.lhs[d]] = result_[node.args[0]].shape[d];
+    for (std::size_t d = 0; d < labels.rhs.size(); ++d) found[labels.rhs[d]] = result_[node.args[1]].shape[d];
+    return found;
+  }
+
+  std::optional<NodeId> contraction(const Node& node) {
+    if (const auto vector = along_a_matrix(node, 0)) return vector;
+    if (const auto vector = along_a_matrix(node, 1)) return vector;
+    return in_pieces(node);
+  }
+
+  /// The contraction as a reduction over operand `which`, when that has every label which is more than one long.
+  std::optional<NodeId> along_a_matrix(const Node& node, std::size_t which) {
+    const auto& labels = attr<ContractAttr>(node);
+    const auto& own = which == 0 ? labels.lhs : labels.rhs;
+    const auto& other = which == 0 ? labels.rhs : labels.lhs;
+    const auto sizes = extents(node);
+    const auto single = [&](int label) { return sizes.at(label).is_one(); };
+    for (const int label : other)
+      if (!single(label) && !has(own, label)) return std::nullopt;
+    std::vector<int> summed;
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (!has(labels.out, own[d])) summed.push_back(static_cast<int>(d));
+    // An outer product or a scaled matrix is no sum; a sum of a few products is as well off as it was.
+    const bool sums =
+        std::any_of(summed.begin(), summed.end(), [&](int d) { return !single(own[static_cast<std::size_t>(d)]); });
+    if (!sums) return std::nullopt;
+    const NodeId matrix = node.args[which];
+    const NodeId term = add(Node{MapAttr{MapOp::mul},
+                                 node.dtype,
+                                 result_[matrix].shape,
+                                 {matrix, spread(node.args[1 - which], other, own)},
+                                 {}});
+    Shape shape;
+    std::vector<int> kept;
+    for (const int label : own) {
+      if (!has(labels.out, label)) continue;
+      kept.push_back(label);
+      shape.push_back(sizes.at(label));
+    }
+    const NodeId sum = add(Node{ReduceAttr{ReduceOp::sum, summed, false}, node.dtype, shape, {term}, {}});
+    std::vector<int> order;  // the axes as the result has them; those of one element come back with the reshape
+    for (const int label : labels.out)
+      if (const auto at = std::find(kept.begin(), kept.end(), label); at != kept.end())
+        order.push_back(static_cast<int>(at - kept.begin()));
+    return reshape(transpose(sum, order), node.shape);
+  }
+
+  /// An operand with its axes in the order of `target`, and extent 1 where it has none.
+  NodeId spread(NodeId x, const std::vector<int>& labels, const std::vector<int>& target) {
+    std::vector<int> order;
+    Shape shape;
+    for (const int label : target) {
+      const auto at = std::find(labels.begin(), labels.end(), label);
+      shape.push_back(at == labels.end() ? Dim(1) : result_[x].shape[static_cast<std::size_t>(at - labels.begin())]);
+      if (at != labels.end()) order.push_back(static_cast<int>(at - labels.begin()));
+    }
+    for (int d = 0; d < static_cast<int>(labels.size()); ++d)  // of one element: they vanish in the reshape
+      if (!has(order, d)) order.push_back(d);
+    return reshape(transpose(x, order), std::move(shape));
+  }
+
+  /// Sums of `kShortestSum` products or more, as many as are missing for `tiles_`.
+  std::optional<NodeId> in_pieces(const Node& node) {
+    const auto& labels = attr<ContractAttr>(node);
+    const auto sizes = extents(node);
+    if (std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return !size.second.is_constant(); })) return {};
+    std::int64_t rows = 1, columns = 1, batch = 1;
+    for (const int label : labels.out)
+      (has(labels.lhs, label) && has(labels.rhs, label) ? batch
+       : has(labels.lhs, label)                         ? rows
+                                                        : columns) *= sizes.at(label).constant();
+    const std::int64_t there = batch * ((rows + kTile - 1) / kTile) * ((columns + kTile - 1) / kTile);
+    if (there <= 0 || there * 2 >= tiles_) return std::nullopt;
+    int longest = -1;
+    for (const int label : labels.lhs)
+      if (!has(labels.out, label) && has(labels.rhs, label) &&
+          (longest < 0 || sizes.at(label).constant() > sizes.at(longest).constant()))
+        longest = label;
+    if (longest < 0) return std::nullopt;
+    const std::int64_t length = sizes.at(longest).constant();
+    std::int64_t pieces = 1;
+    while (pieces < kMostParts && there * pieces < tiles_ && length % (2 * pieces) == 0 &&
+           length / (2 * pieces) >= kShortestSum)
+      pieces *= 2;
+    if (pieces < 4) return std::nullopt;
+    return added_up(node, longest, pieces, length / pieces);
+  }
+
+  NodeId added_up(const Node& node, int label, std::int64_t pieces, std::int64_t length) {
+    ContractAttr labels = attr<ContractAttr>(node);
+    int piece = 0;  // a new label
+    for (const auto* list : {&labels.lhs, &labels.rhs, &labels.out})
+      for (const int known : *list) piece = std::max(piece, known + 1);
+    const auto cut = [&](NodeId x, std::vector<int>& own) {
+      const auto axis = static_cast<std::size_t>(std::find(own.begin(), own.end(), label) - own.begin());
+      ViewAttr view;
+      Shape shape;
+      for (std::size_t d = 0, out = 0; d < own.size(); ++d) {
+        const int at = static_cast<int>(out);
+        if (d != axis) {
+          view.axes.push_back({0, {{at, 1}}, {}});
+          shape.push_back(result_[x].shape[d]);
+          out += 1;
+          continue;
+        }
+        view.axes.push_back({0, {{at, length}, {at + 1, 1}}, {}});
+        shape.emplace_back(pieces);
+        shape.emplace_back(length);
+        out += 2;
+      }
+      own.insert(own.begin() + static_cast<std::ptrdiff_t>(axis), piece);
+      return add(Node{std::move(view), result_[x].dtype, std::move(shape), {x}, {}});
+    };
+    const NodeId lhs = cut(node.args[0], labels.lhs), rhs = cut(node.args[1], labels.rhs);
+    labels.out.insert(labels.out.begin(), piece);
+    Shape shape = node.shape;
+    shape.insert(shape.begin(), Dim(pieces));
+    const NodeId parts = add(Node{std::move(labels), node.dtype, std::move(shape), {lhs, rhs}, {}});
+    return add(Node{ReduceAttr{ReduceOp::sum, {0}, false}, node.dtype, node.shape, {parts}, {}});
+  }
+
+  const Graph& graph_;
+  std::int64_t tiles_;
+  bool changed_ = false;
+  std::vector<NodeId> done_;  // old node -> new node
+  Graph result_;
+  std::map<std::string, NodeId> known_;
+  std::string origin_;
+};
+
+}  // namespace
+
+std::optional<Graph> products_reshaped(const Graph& graph, std::int64_t tiles) { return Reshaper(graph, tiles).run(); }
+
+}  // namespace kerf::ir::algebra
