@@ -23,6 +23,8 @@ struct Variant {
   std::vector<std::string> when;          ///< names of filled-in values that must be "1": "A_DIRECT" ("!A_DIRECT": "0")
   std::string unit;                       ///< that multiplies and adds, as peaks name it ("tensor_f16"); "": any
   double work = 1;                        ///< products it computes with the unit for one of the task
+  double moves = 1;                       ///< how often its operands cross the memory bus, copies of its own included
+  bool rereads = false;                   ///< its operands are read once for each of its passes
   std::vector<Tunable> tunables;          ///< without prefix; the first value is the default
   Bindings constants;                     ///< numbers the template is filled in with: `define` in the manifest
   std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols

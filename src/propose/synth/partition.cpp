@@ -8,6 +8,8 @@ namespace {
 using codegen::BufferPlan;
 using ir::NodeId;
 
+constexpr std::size_t kMostTakenIn = 24;  // loops that a group takes in: bounds the time for whole networks
+
 Group make_group(const BufferPlan& plan, const codegen::KernelPlan& kernel) {
   Group group;
   group.root = kernel.node;
@@ -85,7 +87,7 @@ Roots least_fused(const ir::Graph& graph) {
 }
 
 std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
-                                const FitsGroup& fits) {
+                                const FitsGroup& fits, const Roots& pinned) {
   std::vector<Roots> steps{roots};
   const auto consumers = consumers_of(graph);
   std::set<NodeId> outputs;
@@ -98,8 +100,8 @@ std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codeg
     if (!roots.contains(root) && !outputs.contains(root)) continue;  // taken in already
     // Candidates: stored ancestors, nearest first. The longest run of them that some family takes wins.
     std::vector<NodeId> near;
-    for (auto id = roots.rbegin(); id != roots.rend(); ++id)
-      if (*id < root && !outputs.contains(*id)) near.push_back(*id);
+    for (auto id = roots.rbegin(); id != roots.rend() && near.size() < kMostTakenIn; ++id)
+      if (*id < root && !outputs.contains(*id) && !pinned.contains(*id)) near.push_back(*id);
     for (std::size_t count = near.size(); count > 0; --count) {
       Roots fewer = roots;
       const std::set<NodeId> absorbed(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count));
@@ -118,6 +120,20 @@ std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codeg
     }
   }
   return steps;
+}
+
+std::vector<NodeId> taken_in(const Partition& partition) {
+  const ir::Graph& graph = partition.plan.graph;
+  std::vector<NodeId> found;
+  for (const Group& group : partition.groups)
+    for (const NodeId anchor : group.anchors)
+      for (NodeId id : graph[anchor].args) {
+        while (ir::is<ir::ViewAttr>(graph[id]) || ir::is<ir::ReshapeAttr>(graph[id])) id = graph[id].args[0];
+        const bool inside = std::binary_search(group.members.begin(), group.members.end(), id);
+        if (inside && ir::is<ir::MapAttr>(graph[id]) && std::find(found.begin(), found.end(), id) == found.end())
+          found.push_back(id);
+      }
+  return found;
 }
 
 }  // namespace kerf::synth

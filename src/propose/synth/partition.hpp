@@ -29,8 +29,13 @@ Roots least_fused(const ir::Graph& graph);
 using FitsGroup = std::function<bool(const codegen::BufferPlan&, const Group&)>;
 
 /// From `roots` to the most fused choice, one fusion at a time: every group takes in as many of the groups before it as
-/// some family can compute together and no other group needs. The first element is `roots` itself.
+/// some family can compute together and no other group needs. The first element is `roots` itself. What is `pinned`
+/// stays stored.
 std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codegen::NaiveOptions& options,
-                                const FitsGroup& fits);
+                                const FitsGroup& fits, const Roots& pinned = {});
+
+/// Elementwise results that a loop of the partition takes in as it reads them. Storing one of them sets what comes
+/// before it free to be fused otherwise.
+std::vector<ir::NodeId> taken_in(const Partition& partition);
 
 }  // namespace kerf::synth

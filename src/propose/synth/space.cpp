@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "propose/synth/capabilities.hpp"
+#include "propose/synth/group_facts.hpp"
 #include "propose/synth/ranking.hpp"
 
 namespace kerf::synth {
 namespace {
 
 constexpr int kTries = 64;              // draws before the search for an allowed tuple gives up
+constexpr std::size_t kMostPins = 12;   // results whose storing is tried out, one after the other
+constexpr double kWorthStoring = 0.99;  // of the time without it
 constexpr std::size_t kTuples = 20000;  // tuples looked at when the defaults are not allowed
 
 bool reaches(const Variant& variant, Precision precision) {
@@ -125,9 +129,40 @@ const std::vector<Roots>& Space::fusion_steps(int rewrite) {
   const auto known = fusion_steps_.find(rewrite);
   if (known != fusion_steps_.end()) return known->second;
   const ir::Graph& graph = rewrites_[static_cast<std::size_t>(rewrite)];
-  return fusion_steps_[rewrite] = synth::fusion_steps(
-             graph, least_fused(graph), language_.options,
-             [this](const codegen::BufferPlan& plan, const Group& group) { return specially_fits(plan, group); });
+  const auto steps_with = [&](const Roots& pinned) {
+    Roots roots = least_fused(graph);
+    roots.insert(pinned.begin(), pinned.end());
+    return synth::fusion_steps(
+        graph, std::move(roots), language_.options,
+        [this](const codegen::BufferPlan& plan, const Group& group) { return specially_fits(plan, group); }, pinned);
+  };
+  Roots pinned;
+  std::vector<Roots> best = steps_with(pinned);
+  double least = expected_us(rewrite, best.back());
+  std::vector<ir::NodeId> candidates;
+  if (const Layout* layout = this->layout(rewrite, best.back())) candidates = taken_in(layout->partition);
+  if (candidates.size() > kMostPins) candidates.clear();  // a whole network: there would be no end to it
+  for (const ir::NodeId id : candidates) {
+    Roots more = pinned;
+    more.insert(id);
+    std::vector<Roots> steps = steps_with(more);
+    const double us = expected_us(rewrite, steps.back());
+    if (!(us < kWorthStoring * least)) continue;
+    least = us;
+    best = std::move(steps);
+    pinned = std::move(more);
+  }
+  return fusion_steps_[rewrite] = std::move(best);
+}
+
+double Space::expected_us(int rewrite, const Roots& roots) {
+  const Layout* found = layout(rewrite, roots);
+  if (found == nullptr) return std::numeric_limits<double>::infinity();
+  std::vector<const Option*> first;
+  for (const auto& options : found->options) first.push_back(&options.front());
+  double total = 0;
+  for (const GroupFacts& facts : group_facts(found->partition, first, context_)) total += facts.expected_us;
+  return total;
 }
 
 Bindings Space::draw(const Option& option, Rng& rng) const {

@@ -41,8 +41,11 @@ class Space {
   /// The operator that no family covers in the least fused layout; "" when all are covered.
   std::string uncovered(int rewrite);
 
-  /// The least fused choice of stored nodes, then one fusion more each, up to the most fused one.
+  /// The least fused choice of stored nodes, then one fusion more each, up to the most fused one. Elementwise results
+  /// that later loops could take in are stored where the programs that come of it should be faster.
   const std::vector<Roots>& fusion_steps(int rewrite);
+  /// Microseconds that the first options of a layout should take (group_facts.hpp); infinite when there is none.
+  double expected_us(int rewrite, const Roots& roots);
 
   /// An allowed tuple drawn at random.
   Bindings draw(const Option& option, Rng& rng) const;

@@ -52,6 +52,13 @@ std::string text_of(const Bindings& parameters) {
   return join(parts, " ");
 }
 
+/// Groups of threads that keep a device busy: two for each unit of a GPU.
+std::int64_t wanted_tiles(const codegen::DialectTraits& dialect, const DeviceFacts& facts) {
+  constexpr std::int64_t kTypicalUnits = 64;
+  if (has_capability(dialect, facts, "runs_on_host")) return facts.compute_units;
+  return 2 * (facts.compute_units > 0 ? facts.compute_units : kTypicalUnits);
+}
+
 }  // namespace
 
 struct Synthesiser::Impl {
@@ -145,8 +152,9 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
   impl->space = std::make_unique<Space>(
-      ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite), std::move(context),
-      std::move(language), std::move(variants));
+      ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite,
+                          wanted_tiles(language.dialect, facts)),
+      std::move(context), std::move(language), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
   impl->starts = impl->find_starts();
@@ -171,20 +179,24 @@ std::vector<Genome> Synthesiser::Impl::find_starts() const {
   const auto add = [&](const Genome& start) {
     if (std::find(found.begin(), found.end(), start) == found.end() && can_be_written(start)) found.push_back(start);
   };
-  const auto rewrites = static_cast<int>(space->rewrites().size());
-  std::vector<const Roots*> fused(space->rewrites().size());
-  for (int rewrite = rewrites; rewrite-- > 0;) {  // the one with the least work first
-    const Roots* roots = fused[static_cast<std::size_t>(rewrite)] = most_fused(rewrite);
-    if (roots != nullptr) add(*first_genome(rewrite, *roots));
-  }
-  for (int rewrite = rewrites; rewrite-- > 0;) {
-    if (fused[static_cast<std::size_t>(rewrite)] == nullptr) continue;
-    const Layout* layout = space->layout(rewrite, *fused[static_cast<std::size_t>(rewrite)]);
+  struct Fused {
+    int rewrite = 0;
+    const Roots* roots = nullptr;
+    double us = 0;
+  };
+  std::vector<Fused> programs;
+  for (auto rewrite = static_cast<int>(space->rewrites().size()); rewrite-- > 0;)
+    if (const Roots* roots = most_fused(rewrite))
+      programs.push_back({rewrite, roots, space->expected_us(rewrite, *roots)});
+  std::stable_sort(programs.begin(), programs.end(), [](const Fused& a, const Fused& b) { return a.us < b.us; });
+  for (const auto& [rewrite, roots, us] : programs) add(*first_genome(rewrite, *roots));
+  for (const auto& [rewrite, roots, us] : programs) {
+    const Layout* layout = space->layout(rewrite, *roots);
     for (std::size_t g = 0; g < layout->options.size(); ++g)
       for (std::size_t option = 1; option < layout->options[g].size(); ++option)
         add(genome(rewrite, *layout, [&](std::size_t at) { return first_gene(*layout, at, at == g ? option : 0); }));
   }
-  for (int rewrite = rewrites; rewrite-- > 0;)
+  for (auto rewrite = static_cast<int>(space->rewrites().size()); rewrite-- > 0;)
     if (const auto split = first_genome(rewrite, space->fusion_steps(rewrite).front())) add(*split);
   return found;
 }
@@ -344,6 +356,19 @@ Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::stri
   const std::vector<std::string> names(operators.begin(), operators.end());
   return fail(candidate.error().code,
               fmt::format("{}{}", names.empty() ? "" : join(names, ", ") + ": ", candidate.error().message));
+}
+
+std::vector<GroupFacts> Synthesiser::facts(const Genome& genome) const {
+  const Layout* layout = impl_->layout_of(genome);
+  if (layout == nullptr) return {};
+  std::vector<const Option*> options;
+  for (std::size_t g = 0; g < layout->partition.groups.size(); ++g) {
+    const Group& group = layout->partition.groups[g];
+    const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
+    options.push_back(gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front());
+    if (options.back() == nullptr) return {};
+  }
+  return group_facts(layout->partition, options, impl_->space->context());
 }
 
 Result<Candidate> Synthesiser::render(const Genome& genome) const { return impl_->write(genome, describe(genome)); }

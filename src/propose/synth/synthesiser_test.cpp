@@ -217,6 +217,54 @@ TEST(Synthesiser, TheFirstGuessUsesTheUnitThatShouldBeFastest) {
   EXPECT_EQ((*made)->describe((*made)->starts().front()), "conv/tensor_f16");
 }
 
+std::string first_plan(const std::string& expression, const std::vector<ir::TensorType>& inputs, bool finite = true,
+                       Precision precision = Precision::f32) {
+  Task task = task_of(expression, inputs, {});
+  task.special_values = !finite;
+  task.precision = precision;
+  DeviceFacts facts;
+  facts.compute_units = 132;
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, facts);
+  KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
+  const Genome first = (*made)->starts().front();
+  std::vector<std::string> parts;
+  for (const GroupFacts& group : (*made)->facts(first)) parts.push_back(group.family);
+  return join(parts, " + ");
+}
+
+TEST(FirstPlan, ANormIsNotTornApartByWhatComesAfterIt) {
+  EXPECT_EQ(first_plan("y = max_pool2d(max_pool2d(softmax(x, axis=1), 2), 2)", {tensor("x", "f32[64, 32, 128, 128]")}),
+            "column + pool");
+}
+
+TEST(FirstPlan, APointwiseConvolutionIsAMatrixProduct) {
+  EXPECT_EQ(
+      first_plan("y = relu(conv2d(x, w))", {tensor("x", "f32[16, 64, 256, 256]"), tensor("w", "f32[128, 64, 1, 1]")},
+                 true, Precision::tf32),
+      "matmul");
+}
+
+TEST(FirstPlan, AProductWithAVectorIsReadOnce) {
+  EXPECT_EQ(first_plan("y = matmul(A, v)", {tensor("A", "f32[256, 131072]"), tensor("v", "f32[131072, 1]")}), "row");
+}
+
+TEST(FirstPlan, LongSumsAreSharedByTheWholeDevice) {
+  EXPECT_EQ(first_plan("y = matmul(A, B)", {tensor("A", "f32[256, 131072]"), tensor("B", "f32[131072, 256]")}),
+            "matmul + column");
+}
+
+TEST(FirstPlan, FactsSayWhatAGroupMoves) {
+  const Task task = task_of("y = softmax(x, axis=-1)", {tensor("x", "f32[8, 1000000]")}, {});
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto facts = (*made)->facts((*made)->starts().front());
+  ASSERT_EQ(facts.size(), 1u);
+  EXPECT_EQ(facts[0].bytes_read, 32e6);
+  EXPECT_EQ(facts[0].bytes_written, 32e6);
+  EXPECT_EQ(facts[0].moves, 2) << facts[0].variant << ": maximum and sum in one pass, then the quotients";
+  EXPECT_GT(facts[0].expected_us, 1);
+}
+
 TEST(Synthesiser, KernelsTakeOnlyWhatTheyUse) {
   const Task task = task_of("y = (x - mean(x, axis=-1, keepdims=true)) * w",
                             {tensor("x", "f32[m, n]"), tensor("w", "f32[n]")}, {{"m", 2}, {"n", 100000}});

@@ -30,6 +30,22 @@ std::optional<Dim> merged_stride(const DirectAccess& access, const ProductAxes& 
   return innermost.value_or(Dim(0));
 }
 
+/// Axes of n that come before one of m in the result (filters between images and positions) have no common stride with
+/// the rest of n, neither there nor in b. They become batch axes, along which a stays the same.
+void separate(ProductAxes& axes) {
+  constexpr std::int64_t kNarrow = 32;  // columns: fewer would leave most of a tile empty
+  if (axes.m.empty() || !axes.batch.empty()) return;
+  const auto at = [&](int label) {
+    return std::find(axes.out_labels.begin(), axes.out_labels.end(), label) - axes.out_labels.begin();
+  };
+  std::vector<int> outer, inner;
+  for (const int label : axes.n) (at(label) < at(axes.m.back()) ? outer : inner).push_back(label);
+  const Dim columns = axes.extent(inner);
+  if (outer.empty() || inner.empty() || (columns.is_constant() && columns.constant() < kNarrow)) return;
+  axes.batch = outer;
+  axes.n = inner;
+}
+
 }  // namespace
 
 Dim ProductAxes::extent(const std::vector<int>& labels) const {
@@ -69,6 +85,7 @@ std::optional<ProductAxes> product_axes(const ir::Graph& graph, ir::NodeId contr
     const bool in_a = contains(axes.a_labels, label), in_b = contains(axes.b_labels, label);
     (in_a && in_b ? axes.batch : in_a ? axes.m : axes.n).push_back(label);
   }
+  separate(axes);
   for (const int label : axes.a_labels) {
     if (contains(axes.out_labels, label)) continue;
     if (!contains(axes.b_labels, label)) return {};
