@@ -114,10 +114,10 @@ Json import_json(const pytorch::ImportedModel& model) {
 }
 
 /// The task, and how it was imported when it was.
-Result<TaskText> read_for_check(const std::string& path, const Environment& environment,
+Result<TaskText> read_for_check(const std::string& path, const std::string& target, const Environment& environment,
                                 std::optional<pytorch::ImportedModel>& model) {
   if (!pytorch::is_model_file(path)) return read_checked_task(path, environment);
-  KERF_TRY(ModelTask imported, read_model_task(path, environment, ""));
+  KERF_TRY(ModelTask imported, read_model_task(path, environment, target));
   model = std::move(imported.model);
   return std::move(imported.text);
 }
@@ -202,10 +202,11 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
 }  // namespace
 
 Status check(const CheckOptions& options, const Environment& environment, Console& console) {
+  if (!options.target.empty()) KERF_TRY_VOID(check_target_name(options.target));
   if (options.tasks.size() > 1) return check_many(options, environment, console);
   const std::string& path = options.tasks.front();
   std::optional<pytorch::ImportedModel> model;
-  KERF_TRY(const TaskText text, read_for_check(path, environment, model));
+  KERF_TRY(const TaskText text, read_for_check(path, options.target, environment, model));
   if (options.print_task) {
     console.out << text.source << std::flush;
     return {};

@@ -26,14 +26,15 @@ struct CheckedFile {
   std::string state() const { return !error.empty() ? "refused" : model && !model->missing.empty() ? "part" : "whole"; }
 };
 
-CheckedFile check_one(const std::string& path, ModelReader& models, const Environment& environment) {
+CheckedFile check_one(const std::string& path, const std::string& target, ModelReader& models,
+                      const Environment& environment) {
   CheckedFile file{path, "", 0, 0, {}};
   const auto keep = [&](const Task& task) {
     file.inputs = task.inputs.size();
     file.outputs = task.outputs.size();
   };
   if (pytorch::is_model_file(path)) {
-    auto read = models.read(path, "");
+    auto read = models.read(path, target);
     if (!read) {
       file.error = read.error().message;
       return file;

@@ -78,6 +78,7 @@ Status new_task(const NewOptions& options, const Environment& environment, Conso
 
 struct CheckOptions {
   std::vector<std::string> tasks;  ///< several: what each would be as a task, one line each
+  std::string target;              ///< that PyTorch models are imported for; "": any
   bool print_task = false;         ///< only the text of the task file
   bool json = false;
   std::optional<std::uint64_t> seed;  ///< none: 1
@@ -113,8 +114,11 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
 struct SynthOptions {
   std::string task;
   std::string target;
-  int start = 0;      ///< which of the starts is printed
-  bool list = false;  ///< one line per start instead
+  int start = 0;       ///< which of the starts is printed
+  bool list = false;   ///< one line per start instead
+  bool json = false;   ///< the starts with their groups as JSON instead
+  int count = 0;       ///< how many starts --list and --json give; 0: all
+  std::string assume;  ///< a JSON file that says what the device is like; "": the one here
 };
 Status synth(const SynthOptions& options, const Environment& environment, Console& console);
 

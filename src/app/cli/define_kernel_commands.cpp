@@ -135,6 +135,7 @@ void define_others(CLI::App& app, Options& options) {
   check->add_option("TASK", options.check.tasks, "The task's .toml file, or a PyTorch model file (.py); or several")
       ->required()
       ->type_name("");
+  add_value(check, "--target", options.check.target, "NAME", "Import a PyTorch model for: " + target_choices());
   check->add_flag("--print-task", options.check.print_task, "Print the text of the task file instead");
   check->add_flag("--json", options.check.json, "JSON on stdout");
   add_seed(check, options.check.seed, "Seed of the test data (default 1)");
@@ -163,10 +164,13 @@ void define_others(CLI::App& app, Options& options) {
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
   synth->footer(
       "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
-      "--start 2 > mine.cpp");
+      "--start 2 > mine.cpp\n  kerf synth model.py --target cuda --json --assume tests/perf/h200.json");
   add_file(synth, "TASK", options.synth.task, "The task's .toml file");
   add_value(synth, "--target", options.synth.target, "NAME", "Required: " + target_choices());
   synth->add_flag("--list", options.synth.list, "One line per composition instead");
+  synth->add_flag("--json", options.synth.json, "The compositions with their groups, bytes and products, as JSON");
+  add_value(synth, "--count", options.synth.count, "NUMBER", "How many of them --list and --json give (default all)");
+  add_value(synth, "--assume", options.synth.assume, "FILE", "Plan for the device that this JSON file describes");
   add_value(synth, "--start", options.synth.start, "NUMBER", "Which composition (default 0, the best guess)");
 }
 
