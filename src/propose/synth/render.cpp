@@ -368,4 +368,16 @@ Result<Candidate> render(const Partition& partition, const std::vector<Choice>& 
   return parse_candidate(name, text + code);
 }
 
+Status check_group(const Partition& partition, std::size_t number, const Choice& choice, const TargetContext& context,
+                   const OutputLanguage& language) {
+  Partition held = partition;
+  for (std::size_t b = 0; b < held.plan.buffers.size(); ++b) held.plan.buffers[b].parameter = place_holder(b);
+  KERF_TRY(Section section, GroupRenderer(held, number, choice, context, language, free_prefix(language)).write());
+  const std::string code = section.code;
+  std::vector<Section> alone;
+  alone.push_back(std::move(section));
+  KERF_TRY(const Candidate candidate, parse_candidate("group", header(held, alone, language, context.target) + code));
+  return {};
+}
+
 }  // namespace kerf::synth

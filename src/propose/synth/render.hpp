@@ -39,4 +39,9 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
 Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const TargetContext& context,
                          const OutputLanguage& language, const std::string& name);
 
+/// Whether one group can be written by a choice. Groups do not depend on each other's choices, so that a composition
+/// can be written when each of its groups can; this is much cheaper where there are many.
+Status check_group(const Partition& partition, std::size_t number, const Choice& choice, const TargetContext& context,
+                   const OutputLanguage& language);
+
 }  // namespace kerf::synth

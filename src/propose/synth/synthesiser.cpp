@@ -104,12 +104,27 @@ struct Synthesiser::Impl {
   std::optional<Roots> neighbour(int rewrite, const Roots& roots, Rng& rng) const;
   /// An error names the operators of the group that cannot be written.
   Result<Candidate> write(const Genome& genome, const std::string& name) const;
-  /// Does not depend on parameters, so it is found out once per choice of groups and variants.
+  /// Does not depend on parameters, so it is found out once per group and variant.
   bool can_be_written(const Genome& genome) const {
-    Genome shape = genome;
-    for (Gene& gene : shape.genes) gene.parameters.clear();
-    const auto [known, inserted] = writable_.try_emplace(to_json(shape), false);
-    if (inserted) known->second = write(genome, "check").has_value();
+    const Layout* layout = layout_of(genome);
+    if (layout == nullptr) return false;
+    for (std::size_t g = 0; g < layout->partition.groups.size(); ++g) {
+      const Group& group = layout->partition.groups[g];
+      const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
+      const Option* option = gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front();
+      if (option == nullptr || !group_can_be_written(genome.rewrite, *layout, g, *option)) return false;
+    }
+    return true;
+  }
+  bool group_can_be_written(int rewrite, const Layout& layout, std::size_t g, const Option& option) const {
+    const Group& group = layout.partition.groups[g];
+    std::string key = fmt::format("{} {} {} {}/{} {}", rewrite, group.root, group.copy, option.variant->family,
+                                  option.variant->name, fmt::join(group.members, ","));
+    const auto [known, inserted] = writable_.try_emplace(std::move(key), false);
+    if (inserted)
+      known->second = check_group(layout.partition, g, {option.family, option.variant, option.defaults},
+                                  space->context(), space->language())
+                          .has_value();
     return known->second;
   }
   /// The most fused choice of a rewrite whose first genes can be written; null when there is none.
