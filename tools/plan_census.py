@@ -22,7 +22,6 @@ import sys
 import time
 
 HEAVY = 1e8  # FLOPs below which a product need not be on matrix units
-SLOW = {"direct/items": "direct", "column/loop": "column/loop"}  # variants that are last resorts when their data is large
 LARGE = 16e6  # bytes below which a slow variant does not matter
 
 
@@ -71,6 +70,13 @@ def floor_us(plan, rates):
     return max(moved, plan["fma_flops"] / best, 4e-6) * 1e6
 
 
+def slow(group):
+    """A last resort over much data: an item per result, or columns that are read again for every pass."""
+    name = f"{group['family']}/{group['variant']}"
+    resort = name == "direct/items" or (name == "column/loop" and group["operations"].count("reduce") > 1)
+    return resort and group["bytes_read"] + group["bytes_written"] > LARGE
+
+
 def judge(plan, rates):
     first = plan["compositions"][0]
     groups = first["groups"]
@@ -78,11 +84,9 @@ def judge(plan, rates):
     moved = sum(group["bytes_read"] + group["bytes_written"] for group in groups)
     least = max(plan["bytes_read"] + plan["bytes_written"], 1)
     heavy = [group for group in groups if group["flops"] > HEAVY]
-    slow = [f"{group['family']}/{group['variant']}" for group in groups
-            if f"{group['family']}/{group['variant']}" in SLOW and group["bytes_read"] + group["bytes_written"] > LARGE]
     return {"groups": len(groups), "buffers": len(written), "launches": sum(group["launches"] for group in groups),
             "plan": first["text"], "no_matrix_unit": [f"{g['family']}/{g['variant']}" for g in heavy if not g["unit"].startswith("tensor")],
-            "slow": slow, "bytes_ratio": moved / least, "expected_us": sum(g["expected_us"] for g in groups),
+            "slow": [f"{group['family']}/{group['variant']}" for group in groups if slow(group)], "bytes_ratio": moved / least, "expected_us": sum(g["expected_us"] for g in groups),
             "badness": sum(g["expected_us"] for g in groups) / floor_us(plan, rates), "compositions": len(plan["compositions"])}
 
 

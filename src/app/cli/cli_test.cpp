@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "app/cli/commands.hpp"
@@ -85,6 +86,24 @@ TEST(CommandLine, AMissingTargetIsAskedForWithTheChoices) {
     EXPECT_HAS(missing.err, "give --target, one of: cpu, opencl, cuda");
     EXPECT_HAS(kerf({command, "--help"}).out, "Required: cpu");
   }
+}
+
+TEST(CommandLine, PlansForADeviceThatIsNotHere) {
+  const std::string file = testing::TempDir() + "kerf_assumed_device.json";
+  const auto plan = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return kerf({"synth", task("matmul"), "--target", "cuda", "--json", "--count", "2", "--assume", file});
+  };
+  const auto known = plan(R"({"compute_units": 132, "rates": {"fma_f32": 64e12, "tensor_f16": 929e12}})");
+  EXPECT_EQ(known.code, 0) << known.err;
+  EXPECT_HAS(known.out, "\"variant\": \"tensor_split_f16\"");
+  EXPECT_HAS(known.out, "\"bytes_read\"");
+  const auto without = plan(R"({"lacks": ["matrix_units", "warpgroup_matrix_units"]})");
+  EXPECT_EQ(without.out.find("tensor_split"), std::string::npos);
+  EXPECT_HAS(plan(R"({"compute_unit": 132})").err, "did you mean 'compute_units'?");
+  EXPECT_EQ(plan("[]").code, kMisuse);
+  EXPECT_HAS(plan(R"({"compute_units": "many"})").err, "a value has the wrong type");
+  std::filesystem::remove(file);
 }
 
 TEST(CommandLine, SaysWhatAnOptionTakes) {

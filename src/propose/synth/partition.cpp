@@ -47,6 +47,16 @@ std::vector<std::vector<NodeId>> consumers_of(const ir::Graph& graph) {
   return consumers;
 }
 
+/// Per node whether `root` is computed from it; the root itself counts.
+std::vector<bool> needed_by(const ir::Graph& graph, NodeId root) {
+  std::vector<bool> needed(graph.nodes.size(), false);
+  needed[static_cast<std::size_t>(root)] = true;
+  for (auto id = static_cast<std::size_t>(root) + 1; id-- > 0;)
+    if (needed[id])
+      for (const NodeId arg : graph.nodes[id].args) needed[static_cast<std::size_t>(arg)] = true;
+  return needed;
+}
+
 const Group* group_of(const Partition& partition, NodeId root) {
   for (const Group& group : partition.groups)
     if (group.root == root && !group.copy) return &group;
@@ -100,8 +110,16 @@ std::vector<Roots> fusion_steps(const ir::Graph& graph, Roots roots, const codeg
     if (!roots.contains(root) && !outputs.contains(root)) continue;  // taken in already
     // Candidates: stored ancestors, nearest first. The longest run of them that some family takes wins.
     std::vector<NodeId> near;
-    for (auto id = roots.rbegin(); id != roots.rend() && near.size() < kMostTakenIn; ++id)
-      if (*id < root && !outputs.contains(*id) && !pinned.contains(*id)) near.push_back(*id);
+    const std::vector<bool> below = needed_by(graph, root);
+    for (auto id = roots.rbegin(); id != roots.rend() && near.size() < kMostTakenIn; ++id) {
+      if (*id >= root || outputs.contains(*id) || pinned.contains(*id)) continue;
+      // What the root does not need, or something else needs too, ends every run that reaches it.
+      const auto& users = consumers[static_cast<std::size_t>(*id)];
+      if (!below[static_cast<std::size_t>(*id)] ||
+          !std::all_of(users.begin(), users.end(), [&](NodeId user) { return below[static_cast<std::size_t>(user)]; }))
+        break;
+      near.push_back(*id);
+    }
     for (std::size_t count = near.size(); count > 0; --count) {
       Roots fewer = roots;
       const std::set<NodeId> absorbed(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count));
