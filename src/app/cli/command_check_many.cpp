@@ -101,7 +101,7 @@ Status check_many(const CheckOptions& options, const Environment& environment, C
         if (next == files.size()) return;
         mine = next++;
       }
-      files[mine] = check_one(options.tasks[mine], *models, environment);
+      files[mine] = check_one(options.tasks[mine], options.target, *models, environment);
     }
   });
   std::map<std::string, std::size_t> counts;
