@@ -19,7 +19,7 @@ using bench::Score;
 using bench::ScoreSet;
 using bench::SpeedRatio;
 
-constexpr std::size_t kNameColumns = 26, kSummaryColumns = 80, kShown = 5;
+constexpr std::size_t kNameColumns = 26, kSummaryColumns = 80, kShown = 5, kRankedName = 24, kRankedKernel = 14;
 
 std::string in_percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
 std::string plain_ratio(double ratio) {
@@ -98,10 +98,10 @@ std::string ranked_text(const std::string& title, const std::vector<const Record
                                        {"kernel", Colour::dim}}};
   for (std::size_t i = 0; i < std::min(kShown, sorted.size()); ++i) {
     const Record& record = *sorted[i];
-    rows.push_back({{"  " + fit(problem_words(record.problem), kNameColumns)},
+    rows.push_back({{"  " + fit(problem_words(record.problem), 24)},
                     {ratio_words(record.over_eager), record.over_eager->ratio > 1 ? Colour::green : Colour::yellow},
                     {record.over_compiled ? plain_ratio(record.over_compiled->ratio) + "x" : "-", Colour::none, true},
-                    {fit(one_line(record.kernel), 16), Colour::dim}});
+                    {fit(one_line(record.kernel), kRankedKernel), Colour::dim}});
   }
   return table(rows, style);
 }
@@ -150,7 +150,7 @@ std::string problem_line(const Record& record, const Style& style, std::size_t c
 std::string progress_words(const bench::BenchProgress& progress) {
   std::string text = fmt::format("{} of {}", progress.finished, counted(progress.problems, "problem"));
   if (progress.failed > 0) text += fmt::format(", {} failed", progress.failed);
-  text += fmt::format(", {} faster than eager; {}", progress.faster, format_seconds(progress.seconds));
+  text += fmt::format(", {} faster; {}", progress.faster, format_seconds(progress.seconds));
   if (progress.seconds_left >= 0 && progress.finished < progress.problems)
     text += fmt::format(", about {} left", format_seconds(progress.seconds_left));
   return text;

@@ -12,7 +12,7 @@ namespace kerf::cli {
 /// at most `columns`.
 std::string problem_line(const bench::Record& record, const Style& style, std::size_t columns);
 
-/// "23 of 100 problems, 2 failed, 18 faster than eager; 3 min 20 s, about 12 min left".
+/// "23 of 100 problems, 2 failed, 18 faster; 3 min 20 s, about 12 min left".
 std::string progress_words(const bench::BenchProgress& progress);
 
 /// Scores per level, the five best and the five worst, failures by reason; no line wider than 80 columns.
