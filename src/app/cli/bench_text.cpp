@@ -98,7 +98,7 @@ std::string ranked_text(const std::string& title, const std::vector<const Record
                                        {"kernel", Colour::dim}}};
   for (std::size_t i = 0; i < std::min(kShown, sorted.size()); ++i) {
     const Record& record = *sorted[i];
-    rows.push_back({{"  " + fit(problem_words(record.problem), 24)},
+    rows.push_back({{"  " + fit(problem_words(record.problem), kRankedName)},
                     {ratio_words(record.over_eager), record.over_eager->ratio > 1 ? Colour::green : Colour::yellow},
                     {record.over_compiled ? plain_ratio(record.over_compiled->ratio) + "x" : "-", Colour::none, true},
                     {fit(one_line(record.kernel), kRankedKernel), Colour::dim}});
