@@ -41,11 +41,12 @@ json group_json(const synth::GroupFacts& facts) {
 }
 
 /// What the heaviest shape must move and compute at least, and the plans for it.
-Result<json> plans_json(const Task& task, const synth::Synthesiser& synthesiser,
+Result<json> plans_json(const Task& task, const std::string& target, const synth::Synthesiser& synthesiser,
                         const std::vector<synth::Genome>& starts) {
   json all = {{"schema", 1}, {"task", task.name}, {"compositions", json::array()}};
   const ShapeSet* main = nullptr;
-  for (const ShapeSet& shape : task.shapes)
+  const std::vector<ShapeSet> shapes = shapes_for(task, target);
+  for (const ShapeSet& shape : shapes)
     if (main == nullptr || shape.weight > main->weight) main = &shape;
   if (main != nullptr && task.graph) {
     KERF_TRY(const ir::Cost cost, ir::cost(*task.graph, main->symbols));
@@ -77,7 +78,7 @@ Status synth(const SynthOptions& options, const Environment& environment, Consol
     if (options.count > 0 && starts.size() > static_cast<std::size_t>(options.count))
       starts.resize(static_cast<std::size_t>(options.count));
     if (options.json) {
-      KERF_TRY(const json plans, plans_json(task, *synthesiser, starts));
+      KERF_TRY(const json plans, plans_json(task, options.target, *synthesiser, starts));
       console.out << plans.dump(1) << "\n";
       return {};
     }
