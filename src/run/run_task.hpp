@@ -12,9 +12,9 @@ namespace kerf {
 
 struct TaskText {
   Task task;
-  std::string source;  ///< of the .toml file
-  std::string origin;  ///< where it was read, for people
-  std::string model;   ///< of a task that is a PyTorch model file: pytorch::ImportedModel::record; else ""
+  std::string source;   ///< of the .toml file
+  std::string origin;   ///< where it was read, for people
+  std::string model{};  ///< of a task that is a PyTorch model file: pytorch::ImportedModel::record; else ""
 };
 
 /// A task file and what it names.
