@@ -61,8 +61,7 @@ TEST(BenchText, AFewProblemsAreNotShownTwice) {
 }
 
 TEST(BenchText, WhatIsLeftIsSaidUntilAllIsDone) {
-  EXPECT_EQ(progress_words({10, 4, 1, 60, 90, 2}),
-            "4 of 10 problems, 1 failed, 2 faster; 60 s, about 90 s left");
+  EXPECT_EQ(progress_words({10, 4, 1, 60, 90, 2}), "4 of 10 problems, 1 failed, 2 faster; 60 s, about 90 s left");
   EXPECT_EQ(progress_words({1, 1, 0, 60, 0, 1}), "1 of 1 problem, 1 faster; 60 s");
 }
 
