@@ -1,5 +1,6 @@
 #include "language/cpp/elf_facts.hpp"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,6 +48,27 @@ TEST(ElfFacts, RefuseWhatIsNoSharedObject) {
   const auto facts = read_elf_facts(bytes);
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().message, "not a shared object");
+}
+
+std::vector<std::string> found_in(std::string_view code) {
+  elf::File file;
+  file.machine = EM_X86_64;
+  file.sections.emplace_back();
+  file.sections.back().flags = SHF_EXECINSTR;
+  file.sections.back().bytes = code;
+  return forbidden_instructions(file);
+}
+
+TEST(ForbiddenInstructions, NothingIsReadInsideOfVectorInstructions) {
+  using namespace std::string_view_literals;
+  // vpopcntb zmm0, [rdi + 0x10f], which disassemblers may not know; its displacement reads 0F 01 00.
+  constexpr auto kCounts = "\x62\xF2\x7D\x48\x54\x87\x0F\x01\x00\x00"sv;
+  // vpshldd zmm0, zmm1, [rax + 4 * rcx + 0x310f], 5; then ret.
+  constexpr auto kShifts = "\x62\xF3\x75\x48\x71\x84\x88\x0F\x31\x00\x00\x05\xC3"sv;
+  const std::string code = std::string(kCounts) + std::string(kCounts) + std::string(kShifts);
+  EXPECT_EQ(found_in(code), std::vector<std::string>{});
+  EXPECT_EQ(found_in(std::string(kCounts) + "\x0F\x31\xC3"), std::vector<std::string>{"instruction rdtsc"});
+  EXPECT_EQ(found_in(std::string(kCounts) + "\x0F\x01\xF9\xC3"), std::vector<std::string>{"instruction rdtscp"});
 }
 
 }  // namespace
