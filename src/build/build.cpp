@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "build/artifact_sources.hpp"
 
 namespace kerf {
 namespace {
@@ -159,6 +160,7 @@ std::string cache_key(const Language& language, const CompileRequest& request) {
     text += ':';
     text += piece;
   };
+  part(artifact_sources());
   part(language.name());
   part(language.version());
   part(request.arch);
