@@ -72,6 +72,7 @@ TEST_F(RunCommands, SourcesDoNotDriveATerminal) {
     Step step = (*store)->step(1).value();
     step.number = 121;
     step.source = hostile;
+    step.evaluation.candidate_id = sha256_hex(hostile);
     ASSERT_TRUE((*store)->record(StepFinished{step, {}}));
   }
   const std::vector<std::string> show{"show", folder, "--source", "121"};
