@@ -196,3 +196,16 @@ function(kerf_optimised target kind)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
+
+# kerf_source_hash(name header out PATTERN...): `out` is a source whose function name() gives a hash over the files under
+# the project that the patterns match (tests left out); it is made anew when one of them changes.
+function(kerf_source_hash name header out)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+  file(GLOB_RECURSE files LIST_DIRECTORIES false CONFIGURE_DEPENDS ${paths})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} "-DPATTERNS=${ARGN}" -DNAME=${name} -DHEADER=${header} -DOUTPUT=${source}
+            -P ${PROJECT_SOURCE_DIR}/cmake/hash_sources.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/hash_sources.cmake VERBATIM)
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()

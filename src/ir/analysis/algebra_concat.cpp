@@ -1,41 +1,25 @@
 #include "ir/analysis/algebra_concat.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <string>
+
+#include "ir/analysis/graph_copy.hpp"
 
 namespace kerf::ir::algebra {
 namespace {
 
 constexpr std::size_t kMostPieces = 8;  // every operator is written once per piece
 
-class Joiner {
+class Joiner : GraphCopy {
  public:
-  explicit Joiner(const Graph& graph) : graph_(graph) {}
+  explicit Joiner(const Graph& graph) : GraphCopy(graph) {}
 
   Graph run() {
-    for (const Node& original : graph_.nodes) {
-      Node node = original;
-      for (NodeId& arg : node.args) arg = done_[static_cast<std::size_t>(arg)];
-      origin_ = node.origin;
-      const auto joined = is<MapAttr>(node) ? pushed_inside(node) : std::nullopt;
-      done_.push_back(joined ? *joined : add(std::move(node)));
-    }
-    for (const auto& input : graph_.inputs) result_.inputs.push_back({input.name, moved(input.node)});
-    for (const auto& output : graph_.outputs) result_.outputs.push_back({output.name, moved(output.node)});
+    copy([&](const Node& node) { return is<MapAttr>(node) ? pushed_inside(node) : std::nullopt; });
     return simplify(result_);
   }
 
  private:
-  NodeId moved(NodeId id) const { return done_[static_cast<std::size_t>(id)]; }
-  NodeId add(Node node) {
-    node.origin = origin_;
-    const auto [place, inserted] = known_.try_emplace(structural_key(node), static_cast<NodeId>(result_.nodes.size()));
-    if (inserted) result_.nodes.push_back(std::move(node));
-    return place->second;
-  }
-
   /// The concatenation that `map`, whose arguments are of the result graph, becomes; nothing when no argument is one.
   std::optional<NodeId> pushed_inside(const Node& map) {
     for (const NodeId arg : map.args) {
@@ -81,12 +65,6 @@ class Joiner {
     narrowed.shape[axis] = length;
     return add(std::move(narrowed));
   }
-
-  const Graph& graph_;
-  Graph result_;
-  std::vector<NodeId> done_;
-  std::map<std::string, NodeId> known_;
-  std::string origin_;
 };
 
 }  // namespace

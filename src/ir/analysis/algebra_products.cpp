@@ -1,8 +1,8 @@
 #include "ir/analysis/algebra_products.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
+
+#include "ir/analysis/graph_copy.hpp"
 
 namespace kerf::ir::algebra {
 namespace {
@@ -16,36 +16,21 @@ bool has(const std::vector<int>& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// Copies a graph node by node.
-class Reshaper {
+class Reshaper : GraphCopy {
  public:
-  Reshaper(const Graph& graph, std::int64_t tiles) : graph_(graph), tiles_(tiles) {}
+  Reshaper(const Graph& graph, std::int64_t tiles) : GraphCopy(graph), tiles_(tiles) {}
 
   std::optional<Graph> run() {
-    for (const Node& original : graph_.nodes) {
-      Node node = original;
-      for (NodeId& arg : node.args) arg = moved(arg);
-      origin_ = node.origin;
-      std::optional<NodeId> other;
-      if (is_float(node.dtype) && is<ConvAttr>(node)) other = pointwise(node);
-      if (is_float(node.dtype) && is<ContractAttr>(node)) other = contraction(node);
-      changed_ = changed_ || other;
-      done_.push_back(other ? *other : add(std::move(node)));
-    }
-    if (!changed_) return std::nullopt;
-    for (const auto& input : graph_.inputs) result_.inputs.push_back({input.name, moved(input.node)});
-    for (const auto& output : graph_.outputs) result_.outputs.push_back({output.name, moved(output.node)});
+    const bool changed = copy([&](const Node& node) -> std::optional<NodeId> {
+      if (is_float(node.dtype) && is<ConvAttr>(node)) return pointwise(node);
+      if (is_float(node.dtype) && is<ContractAttr>(node)) return contraction(node);
+      return std::nullopt;
+    });
+    if (!changed) return std::nullopt;
     return simplify(result_);
   }
 
  private:
-  NodeId moved(NodeId id) const { return done_[static_cast<std::size_t>(id)]; }
-  NodeId add(Node node) {
-    node.origin = origin_;
-    const auto [place, inserted] = known_.try_emplace(structural_key(node), static_cast<NodeId>(result_.nodes.size()));
-    if (inserted) result_.nodes.push_back(std::move(node));
-    return place->second;
-  }
   NodeId reshape(NodeId x, Shape shape) {
     if (std::equal(shape.begin(), shape.end(), result_[x].shape.begin(), result_[x].shape.end())) return x;
     return add(Node{ReshapeAttr{}, result_[x].dtype, std::move(shape), {x}, {}});
@@ -214,13 +199,7 @@ class Reshaper {
     return add(Node{ReduceAttr{ReduceOp::sum, {0}, false}, node.dtype, node.shape, {parts}, {}});
   }
 
-  const Graph& graph_;
   std::int64_t tiles_;
-  bool changed_ = false;
-  std::vector<NodeId> done_;  // old node -> new node
-  Graph result_;
-  std::map<std::string, NodeId> known_;
-  std::string origin_;
 };
 
 }  // namespace
