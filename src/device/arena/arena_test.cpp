@@ -43,24 +43,6 @@ TEST(Zones, KeepRedZonesAndAlignmentAndFillTheFile) {
   EXPECT_NE(offsets[0], offsets[1]);
 }
 
-TEST(Zones, LieAtAddressesThatDifferInEveryBit) {
-  constexpr std::uint64_t kBits = 0xfffff000;  // of a page's address, up to 4 GiB
-  for (const int buffers : {2, 3, 4}) {        // of a slot; a kernel may look at any of them, in 32 slots
-    ZonePlanner planner;
-    ZoneSpread spread;
-    std::vector<std::uint64_t> set(static_cast<std::size_t>(buffers), 0), unset = set;
-    for (int zone = 0; zone < 32 * buffers; ++zone) {
-      const auto begin = static_cast<std::uint64_t>(spread.add(planner.add(1000, 0)));
-      set[static_cast<std::size_t>(zone % buffers)] |= begin & kBits;
-      unset[static_cast<std::size_t>(zone % buffers)] |= ~begin & kBits;
-    }
-    for (std::size_t i = 0; i < set.size(); ++i) {
-      EXPECT_EQ(set[i], kBits) << buffers << " buffers, buffer " << i;
-      EXPECT_EQ(unset[i], kBits) << buffers << " buffers, buffer " << i;
-    }
-  }
-}
-
 TEST(Zones, BytesThatCannotBeCountedAreTheLargestNumber) {
   EXPECT_EQ(tensor_bytes(DType::f32, std::vector<std::int64_t>{3, 5}), 60);
   EXPECT_EQ(tensor_bytes(DType::f32, std::vector<std::int64_t>{1LL << 40, 1LL << 40}),

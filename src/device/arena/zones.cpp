@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/parallel.hpp"
-#include "base/rng.hpp"
 
 namespace kerf::arena {
 namespace {
@@ -53,8 +52,7 @@ Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
 }
 
 std::int64_t ZoneSpread::add(const Place& place) {
-  constexpr std::uint64_t kMorePages = 1 << 20;
-  const std::int64_t begin = next_ + kGuardBytes + kPage * static_cast<std::int64_t>(mix64(zones_++) % kMorePages);
+  const std::int64_t begin = next_ + kGuardBytes;
   next_ = begin + place.zone_bytes;
   return begin;
 }

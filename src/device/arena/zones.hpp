@@ -13,7 +13,7 @@ namespace kerf::arena {
 
 inline constexpr std::int64_t kPage = 4096;
 inline constexpr std::int64_t kRedZoneBytes = 256;
-inline constexpr std::int64_t kGuardBytes = 64 * kPage;  ///< at least unmapped between zones in a worker
+inline constexpr std::int64_t kGuardBytes = 64 * kPage;  ///< unmapped between zones in a worker: address space only
 
 /// Offsets in the file, bytes.
 struct Place {
@@ -33,9 +33,7 @@ class ZonePlanner {
   std::int64_t next_ = 0;
 };
 
-/// Where a worker maps zones, from one address on. At least kGuardBytes before, between and after them are not mapped,
-/// and up to 4 GiB more (address space only): so the zones' addresses differ in all of their middle bits, and no kernel
-/// knows where it runs by one of them.
+/// Where a worker maps zones, from one address on: kGuardBytes before, between and after them are not mapped.
 class ZoneSpread {
  public:
   std::int64_t add(const Place& place);  ///< where its zone begins
@@ -43,7 +41,6 @@ class ZoneSpread {
 
  private:
   std::int64_t next_ = 0;
-  std::uint64_t zones_ = 0;
 };
 
 /// Bytes of a tensor; 0 when an extent is 0, the largest number when they cannot be counted.
