@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/parallel.hpp"
+#include "base/rng.hpp"
 
 namespace kerf::arena {
 namespace {
@@ -46,7 +47,9 @@ Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
   place.zone = next_;
   place.data = place.zone + round_up(kRedZoneBytes, 64) + 64 * static_cast<std::int64_t>(turn % 48);
   place.bytes = bytes;
-  place.zone_bytes = round_up(place.data + bytes + kRedZoneBytes - place.zone, kPage);
+  // Up to three pages more, so that the lower bits of addresses differ from slot to slot and no kernel knows them.
+  const auto more = kPage * static_cast<std::int64_t>(mix64(zones_++) % 4);
+  place.zone_bytes = round_up(place.data + bytes + kRedZoneBytes - place.zone, kPage) + more;
   next_ = place.zone + place.zone_bytes;
   return place;
 }

@@ -31,6 +31,7 @@ class ZonePlanner {
 
  private:
   std::int64_t next_ = 0;
+  std::uint64_t zones_ = 0;
 };
 
 /// Where a worker maps zones, from one address on: kGuardBytes before, between and after them are not mapped.
