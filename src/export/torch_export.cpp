@@ -129,8 +129,12 @@ Status add_launches(Json& plan, const Winner& winner, const Bindings& constants)
 
 /// All that the runtime has to know, without the sources.
 Result<Json> plan_of(const Exporter& exporter, const Winner& winner, const Json& record) {
-  const auto instances = instances_of(winner);
-  if (instances.size() != 1) return refused("its task has several shapes");
+  std::vector<Instance> instances;  // of the module's own shape; others were checked only
+  const auto sets = shapes_for(winner.task, winner.target);
+  for (Instance& instance : instances_of(winner))
+    if (std::ranges::any_of(sets, [&](const ShapeSet& set) { return set.name == instance.name && set.weight > 0; }))
+      instances.push_back(std::move(instance));
+  if (instances.size() != 1) return refused("its task has several timed shapes");
   KERF_TRY(const PythonBuild build, exporter.python_build(winner));
   const Bindings constants = instances.front().constants();
   Json plan{{"schema", 1},

@@ -53,7 +53,9 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   if (first) judge->compile_ahead(*std::move(first));
   // Admission is about the task, whatever shape, target and seed are asked for.
   const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : available_memory_bytes();
-  KERF_TRY(judge->admission_, admit(task, *judge->reference_, host_bytes));
+  if (!tools.admitted) {
+    KERF_TRY(judge->admission_, admit(task, *judge->reference_, host_bytes));
+  }
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
   if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());

@@ -42,6 +42,7 @@ struct JudgeTools {
   Clock& clock;
   std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free when it is needed
   bool compile_ahead = false;   ///< of all shapes side by side, where compilers do not disturb the device
+  bool admitted = false;        ///< another judge has admitted the task, and the answer depends on the task alone
 };
 
 /// What a quick timing of a candidate showed: never a verdict, hence not an Evaluation. It was checked on the smallest

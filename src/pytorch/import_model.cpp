@@ -10,6 +10,7 @@
 #include "ir/expression/expression.hpp"
 #include "pytorch/bridge.hpp"
 #include "pytorch/bridge_server.hpp"
+#include "pytorch/small_shape.hpp"
 
 namespace kerf::pytorch {
 namespace {
@@ -71,6 +72,7 @@ Result<ImportedModel> model_of(const Json& answer, const fs::path& file, const s
   if (const auto record = answer.find("model"); record != answer.end() && record->is_object())
     model.record = record->dump(-1, ' ', false, Json::error_handler_t::replace);
   if (model.task.empty()) return fail(Errc::tool_failed, fmt::format("{}: the import gave no task", file.string()));
+  model.task = with_small_shape(model.task, file.filename().string());
   return model;
 }
 

@@ -50,6 +50,7 @@ Status JudgeEvaluator::open(bool final, Observer& observer) {
   if (final) options.seed = Rng(options_.seed).fork("final").bits();  // data the search never saw
   options.certify = final;
   KERF_TRY(judge_, Judge::open(task_, tools_, options, observer));
+  tools_.admitted = true;
   final_ = final;
   if (!final) judge_->set_references(references_);
   return {};

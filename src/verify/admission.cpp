@@ -5,6 +5,8 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -162,6 +164,36 @@ bool reads_everything(const Task& task, const ShapeSet& shape, const DataSet& da
   return cost->bytes_read >= all;
 }
 
+/// An input that a trivial candidate does not look at, or only at half of along an axis.
+struct Change {
+  std::size_t input = 0;
+  std::optional<std::size_t> axis;
+};
+
+/// Operations that the reference's answers to changed inputs may take together, and the fewest answers.
+constexpr double kChangesWork = 4e9;
+constexpr std::size_t kFewestChanges = 8;
+
+/// All changes; of tasks with many inputs that take long to answer, a choice that depends on the task alone.
+std::vector<Change> changes_to_try(const Task& task, const ShapeSet& shape, const DataSet& data) {
+  std::vector<Change> all;
+  for (std::size_t j = 0; j < data.inputs.size(); ++j) all.push_back({j, std::nullopt});
+  if (reads_everything(task, shape, data))
+    for (std::size_t j = 0; j < data.inputs.size(); ++j)
+      for (std::size_t axis = 0; axis < data.inputs[j].shape.size(); ++axis)
+        if (data.inputs[j].shape[axis] >= 2 && data.inputs[j].elements() > 0) all.push_back({j, axis});
+  if (!task.graph) return all;
+  const auto cost = ir::cost(*task.graph, shape.symbols);
+  if (!cost) return all;
+  const auto most = static_cast<std::size_t>(kChangesWork / std::max(1.0, cost->fma_flops / 2 + cost->other_flops));
+  if (all.size() <= std::max(most, kFewestChanges)) return all;
+  Rng rng = Rng(hash64(task.id)).fork("changes");
+  for (std::size_t i = all.size(); i > 1; --i)
+    std::swap(all[i - 1], all[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+  all.resize(std::max(most, kFewestChanges));
+  return all;
+}
+
 /// A trivial candidate that was accepted on one draw of data, and what to tell the user when luck is ruled out.
 struct Suspect {
   std::string trivial, refusal;
@@ -194,27 +226,20 @@ Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Referen
         "the outputs hardly depend on the inputs: the answer to other inputs would pass.");
   if (!all) return suspects;
   KERF_TRY(const auto other, oracle::draw_inputs(task, shape, {oracle::Pattern::normal, seed + 1}));
-  for (std::size_t j = 0; j < data.inputs.size(); ++j) {
-    if (other[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
+  for (const Change& change : changes_to_try(task, shape, data)) {
+    const std::size_t j = change.input;
     std::vector<ir::HostTensor> changed = data.inputs;
-    changed[j] = other[j];
+    changed[j] = change.axis ? halved(data.inputs[j], *change.axis) : other[j];
+    if (changed[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
     KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
-    judge("ignoring input " + task.inputs[j].name, outputs,
-          fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.",
-                      task.inputs[j].name));
-  }
-  if (!reads_everything(task, shape, data)) return suspects;
-  for (std::size_t j = 0; j < data.inputs.size(); ++j) {
-    for (std::size_t axis = 0; axis < data.inputs[j].shape.size(); ++axis) {
-      if (data.inputs[j].shape[axis] < 2 || data.inputs[j].elements() == 0) continue;
-      std::vector<ir::HostTensor> changed = data.inputs;
-      changed[j] = halved(data.inputs[j], axis);
-      if (changed[j].bytes == data.inputs[j].bytes) continue;
-      KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
-      judge(fmt::format("subsample of {} along axis {}", task.inputs[j].name, axis), outputs,
+    const std::string& name = task.inputs[j].name;
+    if (change.axis)
+      judge(fmt::format("subsample of {} along axis {}", name, *change.axis), outputs,
             fmt::format("half of input {} along axis {} is enough to pass: a subsampling kernel would be rewarded.",
-                        task.inputs[j].name, axis));
-    }
+                        name, *change.axis));
+    else
+      judge("ignoring input " + name, outputs,
+            fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.", name));
   }
   return suspects;
 }
