@@ -22,6 +22,8 @@ namespace {
 constexpr double kSmallElements = 1 << 20, kSmallWork = 1e8;
 /// Extents below are windows, groups and colours: kernels are written for these numbers.
 constexpr std::int64_t kLeastExtent = 17;
+/// Longer ones are named by a part of them that is about so long, so that sums over them can be cut into equal pieces.
+constexpr std::int64_t kHuge = 1 << 17, kParts = 64;
 /// Of the first input's first extent, which is nearly always the batch.
 constexpr std::int64_t kLeastBatch = 4;
 /// A small shape of more than this part of the work saves too little.
@@ -32,6 +34,7 @@ struct Number {
   std::size_t begin = 0, end = 0;
   std::int64_t value = 0;
   bool is_last_index = false;  ///< of integers(0, n - 1): stands for one less than an extent
+  bool is_first = false;       ///< of its list: where the batch stands
 };
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
@@ -57,8 +60,10 @@ std::vector<Number> numbers_in(std::string_view text, std::size_t begin, std::si
 std::vector<Number> places(const std::string& text) {
   std::vector<Number> all;
   const auto take = [&](std::size_t begin, std::size_t end) {
-    const auto found = numbers_in(text, begin, end);
-    all.insert(all.end(), found.begin(), found.end());
+    for (Number number : numbers_in(text, begin, end)) {
+      number.is_first = number.begin == begin + 1;
+      all.push_back(number);
+    }
   };
   std::size_t line = 0;
   while (line < text.size()) {
@@ -104,7 +109,7 @@ std::string with_terms(const std::string& text, const std::vector<Number>& numbe
   std::size_t from = 0;
   for (const Number& number : numbers) {
     const auto term = terms.find(number.value);
-    if (term == terms.end()) continue;
+    if (term == terms.end() || (number.value < kLeastExtent && !number.is_first)) continue;
     result.append(text, from, number.begin - from);
     result += name_of(term->second.base);
     if (term->second.factor != 1) result += fmt::format("*{}", term->second.factor);
@@ -155,6 +160,13 @@ std::vector<std::int64_t> ladder(std::int64_t extent, bool is_batch) {
   return rungs;
 }
 
+/// The largest power of two that leaves `kParts` or more of a huge extent; 1 of others.
+std::int64_t piece_of(std::int64_t extent) {
+  std::int64_t length = 1;
+  while (extent >= kHuge && extent % (2 * length) == 0 && extent / (2 * length) >= kParts) length *= 2;
+  return length;
+}
+
 class Namer {
  public:
   Namer(const std::string& text, std::string file) : text_(text), file_(std::move(file)), numbers_(places(text)) {}
@@ -192,12 +204,16 @@ class Namer {
     return values;
   }
 
-  std::vector<std::int64_t> rungs_of(std::int64_t extent) const { return ladder(extent, extent == batch_); }
+  std::vector<std::int64_t> rungs_of(std::int64_t extent) const {
+    return ladder(extent, extent == batch_ || number_of_pieces_.contains(extent));
+  }
 
   /// Ways to write `extent`: by a name of its own; as a multiple of one that has a name; by a name of its own together
   /// with a larger extent that is a multiple of it (channels and what they are flattened to).
   static std::vector<Terms> choices(std::int64_t extent, const Values& named, const std::set<std::int64_t>& extents) {
-    std::vector<Terms> all{{{extent, {extent, 1}}}};
+    std::vector<Terms> all;
+    if (const std::int64_t length = piece_of(extent); length > 1) all.push_back({{extent, {extent / length, length}}});
+    all.push_back({{extent, {extent, 1}}});
     for (const auto& [base, value] : named)
       if (extent % base == 0) all.push_back({{extent, {base, extent / base}}});
     Terms multiples{{extent, {extent, 1}}};
@@ -215,8 +231,10 @@ class Namer {
     for (const Number& number : numbers_)
       if (number.value >= kLeastExtent) extents.insert(number.value);
     Values real;
+    for (const std::int64_t extent : extents)
+      if (extent >= kHuge) number_of_pieces_.insert(extent / piece_of(extent));
     for (const std::int64_t extent : extents) {
-      if (terms_.contains(extent)) continue;
+      if (terms_.contains(extent) || rungs_of(extent).size() < 2) continue;
       for (const Terms& choice : choices(extent, real, extents)) {
         Terms terms = terms_;
         terms.insert(choice.begin(), choice.end());
@@ -262,6 +280,7 @@ class Namer {
   std::string file_;
   std::vector<Number> numbers_;
   std::int64_t batch_ = 0;  // first extent of the first input
+  std::set<std::int64_t> number_of_pieces_;
   Terms terms_;
   Values values_;  // the real ones
 };

@@ -71,6 +71,19 @@ TEST(SmallShape, HeadsAndPartsOfAWideProductGoTogether) {
       0.001);
 }
 
+TEST(SmallShape, LongSumsKeepPiecesOfOneLength) {
+  const std::string text = task_text("a = \"f32[256, 524288]\"\nb = \"f32[524288, 256]\"\n", "out = a @ b\n");
+  expect_same_and_smaller(text, 0.01);
+  EXPECT_NE(with_small_shape(text, "model.py").find("d64*8192"), std::string::npos);
+}
+
+TEST(SmallShape, ABatchIsNotAWindow) {
+  const std::string text =
+      task_text("x = \"f32[8, 32, 12, 24, 480]\"\nw = \"f32[32, 8, 3, 5, 7]\"\n", "out = conv_transpose3d(x, w, stride=2, groups=4)\n");
+  expect_same_and_smaller(text, 0.5);
+  EXPECT_NE(with_small_shape(text, "model.py").find("32, 8, 3, 5, 7]"), std::string::npos);
+}
+
 TEST(SmallShape, ClassIndicesStayInRange) {
   const std::string text = "name = \"m\"\n\n[inputs]\nx = \"f32[32768, 4096]\"\nt = \"i64[32768]\"\n\n[distributions]\n"
                            "t = \"integers(0, 4095)\"\n\n[reference]\nexpr = '''\nout = cross_entropy(x, t)\n'''\n"

@@ -331,7 +331,7 @@ NodeId Rewriter::emit_contract(NodeId id) {
 
 }  // namespace algebra
 
-std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64_t tiles) {
+std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64_t tiles, const Bindings& real) {
   std::vector<Graph> forms{simplify(graph)};
   std::set<std::string> seen{to_string(forms.front())};
   Graph current = forms.front();
@@ -346,7 +346,7 @@ std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64
     }
     if (seen.insert(to_string(current)).second) forms.push_back(current);
   }
-  if (auto products = algebra::products_reshaped(current, tiles);
+  if (auto products = algebra::products_reshaped(current, tiles, real);
       products && seen.insert(to_string(*products)).second) {
     current = *std::move(products);
     forms.push_back(current);

@@ -18,7 +18,8 @@ bool has(const std::vector<int>& labels, int label) {
 
 class Reshaper : GraphCopy {
  public:
-  Reshaper(const Graph& graph, std::int64_t tiles) : GraphCopy(graph), tiles_(tiles) {}
+  Reshaper(const Graph& graph, std::int64_t tiles, const Bindings& real)
+      : GraphCopy(graph), tiles_(tiles), real_(real) {}
 
   std::optional<Graph> run() {
     const bool changed = copy([&](const Node& node) -> std::optional<NodeId> {
@@ -142,31 +143,39 @@ class Reshaper : GraphCopy {
   /// Sums of `kShortestSum` products or more, as many as are missing for `tiles_`.
   std::optional<NodeId> in_pieces(const Node& node) {
     const auto& labels = attr<ContractAttr>(node);
-    const auto sizes = extents(node);
-    if (std::any_of(sizes.begin(), sizes.end(), [](const auto& size) { return !size.second.is_constant(); })) return {};
+    const auto symbolic = extents(node);
+    std::map<int, std::int64_t> sizes;
+    for (const auto& [label, size] : symbolic) {
+      const auto value = size.evaluate(real_);
+      if (!value) return std::nullopt;
+      sizes[label] = *value;
+    }
     std::int64_t rows = 1, columns = 1, batch = 1;
     for (const int label : labels.out)
       (has(labels.lhs, label) && has(labels.rhs, label) ? batch
        : has(labels.lhs, label)                         ? rows
-                                                        : columns) *= sizes.at(label).constant();
+                                                        : columns) *= sizes.at(label);
     const std::int64_t there = batch * ((rows + kTile - 1) / kTile) * ((columns + kTile - 1) / kTile);
     if (there <= 0 || there * 2 >= tiles_) return std::nullopt;
     int longest = -1;
     for (const int label : labels.lhs)
-      if (!has(labels.out, label) && has(labels.rhs, label) &&
-          (longest < 0 || sizes.at(label).constant() > sizes.at(longest).constant()))
+      if (!has(labels.out, label) && has(labels.rhs, label) && (longest < 0 || sizes.at(label) > sizes.at(longest)))
         longest = label;
     if (longest < 0) return std::nullopt;
-    const std::int64_t length = sizes.at(longest).constant();
+    const std::int64_t total = sizes.at(longest);
     std::int64_t pieces = 1;
-    while (pieces < kMostParts && there * pieces < tiles_ && length % (2 * pieces) == 0 &&
-           length / (2 * pieces) >= kShortestSum)
-      pieces *= 2;
+    for (std::int64_t more = 2; more <= kMostParts && there * more < 2 * tiles_; more *= 2) {
+      const std::int64_t length = total / more;
+      // A piece has the same length on every shape, so that indices have numbers for strides.
+      if (total % more == 0 && length >= kShortestSum &&
+          floor_div(symbolic.at(longest), length) * Dim(length) == symbolic.at(longest))
+        pieces = more;
+    }
     if (pieces < 4) return std::nullopt;
-    return added_up(node, longest, pieces, length / pieces);
+    return added_up(node, longest, floor_div(symbolic.at(longest), total / pieces), total / pieces);
   }
 
-  NodeId added_up(const Node& node, int label, std::int64_t pieces, std::int64_t length) {
+  NodeId added_up(const Node& node, int label, const Dim& pieces, std::int64_t length) {
     ContractAttr labels = attr<ContractAttr>(node);
     int piece = 0;  // a new label
     for (const auto* list : {&labels.lhs, &labels.rhs, &labels.out})
@@ -184,7 +193,7 @@ class Reshaper : GraphCopy {
           continue;
         }
         view.axes.push_back({0, {{at, length}, {at + 1, 1}}, {}});
-        shape.emplace_back(pieces);
+        shape.push_back(pieces);
         shape.emplace_back(length);
         out += 2;
       }
@@ -194,16 +203,19 @@ class Reshaper : GraphCopy {
     const NodeId lhs = cut(node.args[0], labels.lhs), rhs = cut(node.args[1], labels.rhs);
     labels.out.insert(labels.out.begin(), piece);
     Shape shape = node.shape;
-    shape.insert(shape.begin(), Dim(pieces));
+    shape.insert(shape.begin(), pieces);
     const NodeId parts = add(Node{std::move(labels), node.dtype, std::move(shape), {lhs, rhs}, {}});
     return add(Node{ReduceAttr{ReduceOp::sum, {0}, false}, node.dtype, node.shape, {parts}, {}});
   }
 
   std::int64_t tiles_;
+  const Bindings& real_;
 };
 
 }  // namespace
 
-std::optional<Graph> products_reshaped(const Graph& graph, std::int64_t tiles) { return Reshaper(graph, tiles).run(); }
+std::optional<Graph> products_reshaped(const Graph& graph, std::int64_t tiles, const Bindings& real) {
+  return Reshaper(graph, tiles, real).run();
+}
 
 }  // namespace kerf::ir::algebra

@@ -11,8 +11,8 @@ namespace kerf::ir::algebra {
 /// - A contraction with one row or one column becomes a sum of products along the matrix: nothing is used twice, so
 ///   that it is a reduction.
 /// - A contraction with few results and long sums is cut along a summed axis into pieces that are added afterwards, so
-///   that there is work for `tiles` groups of threads; 0: never.
+///   that there is work for `tiles` groups of threads on the shape `real`; 0: never.
 /// The same products, summed in another order. Nothing where that changes nothing.
-std::optional<Graph> products_reshaped(const Graph& graph, std::int64_t tiles);
+std::optional<Graph> products_reshaped(const Graph& graph, std::int64_t tiles, const Bindings& real);
 
 }  // namespace kerf::ir::algebra

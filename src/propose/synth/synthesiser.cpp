@@ -166,9 +166,11 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   KERF_TRY(auto variants, load_catalogue());
   auto impl = std::make_unique<Impl>();
   impl->task = task.name;
+  const auto main_shape = std::ranges::max_element(context.shapes, {}, &ShapeSet::weight);
   impl->space = std::make_unique<Space>(
       ir::algebraic_forms(*task.graph, task.special_values ? ir::Values::any : ir::Values::finite,
-                          wanted_tiles(language.dialect, facts)),
+                          wanted_tiles(language.dialect, facts),
+                          main_shape == context.shapes.end() ? Bindings{} : main_shape->symbols),
       std::move(context), std::move(language), std::move(variants));
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
