@@ -77,6 +77,23 @@ TEST(Admission, RefusesAnInputThatDoesNotMatter) {
 }
 
 // One row holds its largest element in its first half every second time, so a single draw says little.
+TEST(Admission, NamesAnInputThatCancelsOut) {
+  Task task = task_of("a = x + b; y = (a - mean(a, axis=1, keepdims=true)) * w",
+                      {{"x", "f32[n, m]"}, {"b", "f32[n, 1]"}, {"w", "f32[m]"}});
+  EXPECT_FALSE(admission_of(task).admitted) << "a NaN in b must come through";
+  task.special_values = false;
+  const Admission admission = admission_of(task);
+  EXPECT_TRUE(admission.admitted) << admission.reason;
+  EXPECT_EQ(admission.idle, std::vector<std::string>{"b"});
+}
+
+TEST(Admission, RefusesAnInputThatMattersOnlyWhereItIsSmall) {
+  Task task = task_of("y = tanh(x) * w", {{"x", "f32[n, m]"}, {"w", "f32[n, m]"}});
+  task.distributions[0] = InputDistribution{InputDistribution::Kind::uniform, 50, 60, {}, false};
+  task.special_values = false;
+  EXPECT_FALSE(admission_of(task).admitted);
+}
+
 TEST(Admission, ALuckySubsampleDoesNotRefuseATaskWithFewOutputs) {
   Task task = task_of("y = argmax(x, axis=1)", {{"x", "f32[n, m]"}});
   task.shapes[0].symbols = {{"n", 1}, {"m", 12}};

@@ -151,7 +151,8 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
     json["shapes"].push_back(std::move(entry));
   }
   if (model) json["import"] = import_json(*model);
-  json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried}};
+  json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried},
+                       {"cancels_out", admission.idle}};
   return json;
 }
 
@@ -196,6 +197,8 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
     out << "\n"
         << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
         << join(admission.tried, ", ") << ")\n";
+  if (!admission.idle.empty())
+    out << "what cancels out, so that kernels may leave it out: " << join(admission.idle, ", ") << "\n";
   out << std::flush;
 }
 
