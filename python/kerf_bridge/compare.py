@@ -304,7 +304,6 @@ class Comparison:
         kept = signal.signal(signal.SIGALRM, expired)
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
-            use_cores(self.module)
             compiled = torch.compile(self.module)
             outputs = run_once(compiled, self.fresh(inputs))
             synchronize(self.device)
@@ -324,20 +323,6 @@ class Comparison:
         self.answer["compiled"] = {"status": "measured", "message": "", "prepare_seconds": time.perf_counter() - begin,
                                    "errors": self.exact.errors(outputs)}
         return compiled
-
-
-MANY_MODULES = 24  # from which a pool of compilers is worth its start
-
-
-def use_cores(module):
-    """Compilers side by side for a large model; one of a few kernels is done before a pool would be there. Not where the user decides."""
-    if "TORCHINDUCTOR_COMPILE_THREADS" in os.environ and os.environ["TORCHINDUCTOR_COMPILE_THREADS"] != "1":
-        return
-    try:
-        from torch._inductor import config
-        config.compile_threads = (os.cpu_count() or 1) if sum(1 for _ in module.modules()) >= MANY_MODULES else 1
-    except Exception:
-        pass
 
 
 def timed_out(error):

@@ -47,20 +47,6 @@ def prepare():
     return threads
 
 
-def prepare_compiler():
-    """What torch.compile loads when it is first used: seconds, which every comparison would take again. Its pool of processes would start a
-    thread here; children start their own where it is worth it (compare.py)."""
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    try:
-        import torch._dynamo  # noqa: F401
-        import torch._inductor.compile_fx  # noqa: F401
-        import torch._inductor.scheduler  # noqa: F401
-        import torch._inductor.codegen.triton  # noqa: F401
-        import triton.compiler  # noqa: F401
-    except Exception:  # an old PyTorch, or one without Triton: the comparison will say what it cannot do
-        pass
-
-
 class Child:
     def __init__(self, asked, threads):
         self.id = asked["id"]
@@ -165,7 +151,7 @@ def serve(socket):
     import torch
     threads = prepare()
     say(socket, {"ready": True, "torch": torch.__version__})
-    lines, children, open_, compiler_ready = Lines(socket), {}, True, False
+    lines, children, open_ = Lines(socket), {}, True
     woken, wakes = os.pipe()  # a child's end wakes the loop
     os.set_blocking(wakes, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -182,11 +168,7 @@ def serve(socket):
                 for child in children.values():
                     child.kill()
             for line in got or ():
-                asked = json.loads(line)
-                if not compiler_ready and asked["request"].get("do") == "compare" and asked["request"].get("compile", True):
-                    prepare_compiler()
-                    compiler_ready = True
-                child = Child(asked, threads)
+                child = Child(json.loads(line), threads)
                 children[child.pid] = child
         for child in list(children.values()):
             if not child.timed_out and time.monotonic() > child.deadline:
