@@ -21,6 +21,7 @@ using Functions = std::vector<std::set<std::string>>;
 /// A section with what it is filled in with. Groups that are computed alike share one.
 struct Written {
   const Section* section = nullptr;
+  const Functions* functions = nullptr;
   const Choice* choice = nullptr;
   std::string title, prefix;
   std::vector<int> buffers;  ///< of the plan, by their numbers in the section
@@ -153,7 +154,7 @@ std::vector<std::string> buffer_names(const BufferPlan& plan, const std::vector<
                                       const Functions& entry, const std::vector<ShapeSet>& shapes) {
   std::vector<std::vector<const std::set<std::string>*>> users(plan.buffers.size());  // functions that take a buffer
   for (const Written& written : sections)
-    for (const auto& words : written.section->functions)
+    for (const auto& words : *written.functions)
       for (std::size_t b = 0; b < written.buffers.size(); ++b)
         if (words.contains(place_holder(b))) users[static_cast<std::size_t>(written.buffers[b])].push_back(&words);
   std::set<std::string> taken;  // symbols are constants in the code, whether or not it uses them
@@ -224,13 +225,13 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
 Renderer::Renderer(const TargetContext& context, const OutputLanguage& language)
     : context_(context), language_(language) {}
 
-Result<const Section*> Renderer::section(const GroupView& view, const Choice& choice) {
+Result<Renderer::Part*> Renderer::part(const GroupView& view, const Choice& choice) {
   std::vector<std::string> names;
   for (const Buffer& buffer : view.plan.buffers) names.push_back(buffer.name);
   const auto key = std::tuple{choice.structure, choice.variant, std::move(names)};
-  if (const auto known = sections_.find(key); known != sections_.end()) return &known->second;
+  if (const auto known = parts_.find(key); known != parts_.end()) return &known->second;
   KERF_TRY(Section section, write_section(view, *choice.family, *choice.variant, context_, language_));
-  return &sections_.emplace(key, std::move(section)).first->second;
+  return &parts_.emplace(key, Part{std::move(section), false, {}, {}}).first->second;
 }
 
 Result<std::string> Renderer::used_layer(const std::set<std::string>& words) {
@@ -254,12 +255,19 @@ Result<Candidate> Renderer::render(const Partition& partition, const std::vector
     auto written = std::find_if(sections.begin(), sections.end(),
                                 [&](const Written& other) { return choices[g].same_kernels(*other.choice); });
     if (written == sections.end()) {
-      KERF_TRY(const Section* const made, section(view, choices[g]));
-      helpers.insert(made->uses.helpers.begin(), made->uses.helpers.end());
-      symbols.insert(made->uses.symbols.begin(), made->uses.symbols.end());
+      KERF_TRY(Part* const made, part(view, choices[g]));
+      if (!made->read) {
+        made->functions = identifiers_by_function(made->section.code);
+        made->words = words_of(made->section.code);
+        made->read = true;
+      }
+      const codegen::Uses& uses = made->section.uses;
+      helpers.insert(uses.helpers.begin(), uses.helpers.end());
+      symbols.insert(uses.symbols.begin(), uses.symbols.end());
       words.insert(made->words.begin(), made->words.end());
-      sections.push_back({made, &choices[g], title_of(plan, partition.groups[g], *choices[g].variant),
-                          fmt::format("{}{}", base, g), view.buffers});
+      sections.push_back({&made->section, &made->functions, &choices[g],
+                          title_of(plan, partition.groups[g], *choices[g].variant), fmt::format("{}{}", base, g),
+                          view.buffers});
       written = std::prev(sections.end());
     }
     for (std::string& line : launches_of(*written, view.buffers, plan, language_.dialect.host_entry))
@@ -269,7 +277,7 @@ Result<Candidate> Renderer::render(const Partition& partition, const std::vector
   const std::string called = language_.dialect.host_entry ? "\n" + entry(plan, sections, launches, language_) : "";
   const Functions in_helpers = identifiers_by_function(helping), in_entry = identifiers_by_function(called);
   std::vector<const Functions*> functions{&in_helpers, &in_entry};
-  for (const Written& written : sections) functions.push_back(&written.section->functions);
+  for (const Written& written : sections) functions.push_back(&*written.functions);
   const std::string sizes = extents(symbols, plan, functions);
   words.merge(words_of(sizes + helping + called));
   const std::vector<std::string> names = buffer_names(plan, sections, in_entry, context_.shapes);
@@ -290,10 +298,10 @@ Result<Candidate> Renderer::render(const Partition& partition, const std::vector
 
 Status Renderer::check_group(const BufferPlan& plan, const Group& group, const Choice& choice) {
   const GroupView view = cut_out(plan, group);
-  KERF_TRY(const Section* const made, section(view, choice));
+  KERF_TRY(const Part* const made, part(view, choice));
   std::vector<int> own;
   for (std::size_t b = 0; b < view.plan.buffers.size(); ++b) own.push_back(static_cast<int>(b));
-  const Written alone{made, &choice, "", free_prefix(language_) + "0", own};
+  const Written alone{&made->section, nullptr, &choice, "", free_prefix(language_) + "0", own};
   const auto launches = launches_of(alone, own, view.plan, language_.dialect.host_entry);
   KERF_TRY(const Candidate candidate,
            parse_candidate("group", header(view.plan, {alone}, launches, language_, context_.target)));

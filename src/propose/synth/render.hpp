@@ -50,13 +50,19 @@ class Renderer {
   Status check_group(const codegen::BufferPlan& plan, const Group& group, const Choice& choice);
 
  private:
-  Result<const Section*> section(const GroupView& view, const Choice& choice);
+  /// A section with what is read off its code when it first becomes part of a file.
+  struct Part {
+    Section section;
+    bool read = false;
+    std::vector<std::set<std::string>> functions;  ///< identifiers of each function of the code
+    std::set<std::string> words;                   ///< of the code
+  };
+  Result<Part*> part(const GroupView& view, const Choice& choice);
   Result<std::string> used_layer(const std::set<std::string>& words);  ///< what code with these words needs of it
 
   const TargetContext& context_;
   const OutputLanguage& language_;
-  std::map<std::tuple<int, const Variant*, std::vector<std::string>>, Section>
-      sections_;  // structure, names of buffers
+  std::map<std::tuple<int, const Variant*, std::vector<std::string>>, Part> parts_;  // structure, names of buffers
   std::optional<Layer> layer_;
 };
 

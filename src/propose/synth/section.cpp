@@ -66,8 +66,6 @@ class GroupRenderer {
     }
     section.uses = hooks_.uses();
     drop_unused_scratch(section);
-    section.functions = identifiers_by_function(section.code);
-    section.words = words_of(section.code);
     return section;
   }
 
@@ -91,6 +89,7 @@ class GroupRenderer {
 
   /// Which of a variant's scratch buffers its kernels use may depend on the group.
   static void drop_unused_scratch(Section& section) {
+    if (section.scratch.empty()) return;
     const std::set<std::string> words = identifiers(section.code);
     for (std::size_t s = section.scratch.size(); s-- > 0;) {
       if (words.contains(section.scratch_parameters[s].second)) continue;

@@ -41,8 +41,6 @@ struct Section {
   std::vector<std::vector<Argument>> arguments;                   ///< of each launch
   std::vector<std::pair<DType, std::string>> scratch_parameters;  ///< type, name; for the C++ entry point
   codegen::Uses uses;
-  std::vector<std::set<std::string>> functions;  ///< identifiers of each function of the code
-  std::set<std::string> words;                   ///< of the code
 };
 
 /// The group as a variant computes it. Depends on the structure of the group and the names of its buffers only.

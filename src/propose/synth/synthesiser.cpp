@@ -17,7 +17,7 @@ namespace kerf::synth {
 namespace {
 
 constexpr int kAttempts = 24;
-constexpr std::size_t kManyStructures = 24;  // groups that differ: beyond, first tries change them by kind
+constexpr std::size_t kManyStructures = 24;
 constexpr int kWandering = 4;  // splits and merges that a random genome is away from a step of the planner, at most
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
 
@@ -52,6 +52,11 @@ std::string text_of(const Bindings& parameters) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : parameters) parts.push_back(fmt::format("{}={}", name, value));
   return join(parts, " ");
+}
+
+/// Whether its groups differ in so many ways that first tries cannot change one after the other.
+bool is_network(const Layout& layout) {
+  return std::set<int>(layout.structure.begin(), layout.structure.end()).size() > kManyStructures;
 }
 
 /// Groups of threads that keep a device busy: two for each unit of a GPU.
@@ -199,8 +204,7 @@ const Roots* Synthesiser::Impl::most_fused(int rewrite) const {
 }
 
 std::vector<Genome> Synthesiser::Impl::with_other_variants(int rewrite, const Layout& layout) const {
-  const std::set<int> structures(layout.structure.begin(), layout.structure.end());
-  const bool many = structures.size() > kManyStructures;
+  const bool many = is_network(layout);
   std::set<std::tuple<int, const Variant*, const Variant*>> seen;  // structure (0: any), first variant, other one
   std::vector<Genome> found;
   for (std::size_t g = 0; g < layout.options.size(); ++g)
@@ -241,8 +245,10 @@ std::vector<Genome> Synthesiser::Impl::find_starts() const {
   std::stable_sort(programs.begin(), programs.end(), [](const Fused& a, const Fused& b) { return a.us < b.us; });
   for (const auto& [rewrite, roots, us] : programs) add(*first_genome(rewrite, *roots));
   for (const auto& [rewrite, roots, us] : programs) {
-    auto others = with_other_variants(rewrite, *space->layout(rewrite, *roots));
+    const Layout& layout = *space->layout(rewrite, *roots);
+    auto others = with_other_variants(rewrite, layout);
     std::move(others.begin(), others.end(), std::back_inserter(found));
+    if (is_network(layout)) break;  // each try of one is long: those of the best program will do
   }
   for (auto rewrite = static_cast<int>(space->rewrites()); rewrite-- > 0;)
     if (const auto split = first_genome(rewrite, space->fusion_steps(rewrite).front())) add(*split);
