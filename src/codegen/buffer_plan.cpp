@@ -213,10 +213,10 @@ DType value_type(const ir::Node& node, const NaiveOptions& options) {
 Result<BufferPlan> make_buffer_plan(const ir::Graph& original, const NaiveOptions& options) {
   Graph graph = split_reductions(ir::simplify(original));
   const std::vector<bool> stored = stored_by_default(graph);
-  return make_buffer_plan(std::move(graph), stored, options);
+  return make_buffer_plan(SharedGraph(std::move(graph)), stored, options);
 }
 
-Result<BufferPlan> make_buffer_plan(ir::Graph taken, const std::vector<bool>& stored, const NaiveOptions& options) {
+Result<BufferPlan> make_buffer_plan(SharedGraph taken, const std::vector<bool>& stored, const NaiveOptions& options) {
   BufferPlan plan;
   plan.graph = std::move(taken);
   const Graph& graph = plan.graph;
@@ -274,7 +274,7 @@ Result<BufferPlan> make_buffer_plan(ir::Graph taken, const std::vector<bool>& st
     if (buffer.parameter.empty()) buffer.parameter = buffer.name;
   share_scratch(plan);
   for (const auto& symbol : names.symbols()) plan.symbols[symbol] = names.unique("N_" + symbol);
-  plan.names = names.taken();
+  plan.names = std::make_shared<const std::set<std::string>>(names.taken());
   return plan;
 }
 

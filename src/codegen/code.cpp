@@ -76,7 +76,7 @@ std::string Code::variable(const std::string& type, const std::string& initial) 
 std::string Code::fresh(const std::string& prefix) {
   std::string name;
   do name = fmt::format("{}{}", prefix, next_++);
-  while (reserved_->contains(name));
+  while (reserved_->contains(name) || more_.contains(name));
   return name;
 }
 

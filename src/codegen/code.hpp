@@ -4,14 +4,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kerf::codegen {
 
 class Code {
  public:
-  /// Fresh names avoid `reserved`, which must outlive this.
-  Code(int indent, const std::set<std::string>& reserved) : base_indent_(indent), reserved_(&reserved), scopes_(1) {}
+  /// Fresh names avoid `reserved`, which must outlive this, and `more`.
+  Code(int indent, const std::set<std::string>& reserved, std::set<std::string> more = {})
+      : base_indent_(indent), reserved_(&reserved), more_(std::move(more)), scopes_(1) {}
 
   void line(const std::string& text);
   void open(const std::string& text);  ///< "for (...)": adds the brace and begins a block
@@ -35,6 +37,7 @@ class Code {
  private:
   int base_indent_;
   const std::set<std::string>* reserved_;
+  std::set<std::string> more_;
   struct Line {
     std::string text;
     std::string defines;  // the constant it declares, or ""

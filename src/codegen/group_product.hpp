@@ -25,7 +25,7 @@ struct GroupContext {
 /// The text of one launch under way.
 struct GroupWriter {
   explicit GroupWriter(const GroupContext& context)
-      : code(1, context.plan.names), lowering(context.plan, context.dialect, context.options, code, uses) {}
+      : code(1, *context.plan.names), lowering(context.plan, context.dialect, context.options, code, uses) {}
   GroupWriter(const GroupWriter&) = delete;
   GroupWriter& operator=(const GroupWriter&) = delete;
 

@@ -44,7 +44,7 @@ class FileWriter {
  public:
   FileWriter(const BufferPlan& plan, const DialectTraits& dialect, const NaiveOptions& options)
       : plan_(plan), dialect_(dialect), options_(options) {
-    while (plan_.names.contains(partials_)) partials_ += "_";
+    while (plan_.names->contains(partials_)) partials_ += "_";
   }
 
   std::string write() {
@@ -109,7 +109,7 @@ class FileWriter {
     kernel.groups = max(Dim(1), ceil_div(count, kWorkGroup));  // an empty launch is an error
 
     Uses uses;
-    Code code(dialect_.host_entry ? 2 : 1, plan_.names);
+    Code code(dialect_.host_entry ? 2 : 1, *plan_.names);
     Lowering lowering(plan_, dialect_, options_, code, uses);
     const std::string items = lowering.extent(count), item = code.fresh("g");
     const Index here = Index::of_linear(item);

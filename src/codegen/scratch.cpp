@@ -7,7 +7,7 @@
 namespace kerf::codegen {
 namespace {
 
-/// Candidate files may declare 16 scratch buffers; from here on sizes are mixed rather than buffers added.
+/// From here on sizes are mixed rather than buffers added.
 constexpr std::size_t kFewBuffers = 12;
 
 struct Slot {

@@ -15,12 +15,12 @@ namespace {
 
 // Far beyond what an honest kernel needs; they keep the number of configurations and launches finite in practice.
 constexpr std::size_t kMaxSourceBytes = 8 << 20;
-constexpr std::size_t kMaxTunables = 32;
+constexpr std::size_t kMaxTunables = 2048;
 constexpr std::size_t kMaxValues = 64;
-constexpr std::size_t kMaxRequirements = 64;
-constexpr std::size_t kMaxScratch = 16;
-constexpr std::size_t kMaxLaunches = 256;
-constexpr std::size_t kMaxArgs = 64;
+constexpr std::size_t kMaxRequirements = 4096;
+constexpr std::size_t kMaxScratch = 1024;
+constexpr std::size_t kMaxLaunches = 2048;
+constexpr std::size_t kMaxArgs = 256;
 
 const std::vector<std::string> kKeys = {"target", "tune", "require", "scratch", "launch"};
 

@@ -1,6 +1,7 @@
 #include "propose/synth/adapt.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "memory/operators.hpp"
 
@@ -29,13 +30,13 @@ std::vector<std::string> operators_of(const Group& group, const ir::Graph& graph
 }
 
 /// The variants of a family differ in what they can compute; the family's first guess stands in for one that cannot.
-const Option* option_of_family(const std::vector<Option>& options, const RecipeGene& gene) {
+const Option* option_of_family(std::span<const Option> options, const RecipeGene& gene) {
   for (const Option& option : options)
     if (option.variant->family == gene.family) return &option;
   return nullptr;
 }
 
-const Option* option_named(const std::vector<Option>& options, const RecipeGene& gene) {
+const Option* option_named(std::span<const Option> options, const RecipeGene& gene) {
   for (const Option& option : options)
     if (option.variant->family == gene.family && option.variant->name == gene.variant) return &option;
   return nullptr;
@@ -91,8 +92,8 @@ Adapted adapt_to(const Recipe& recipe, int rewrite, const Layout& layout, const 
 
 /// Null for whatever is not a genome of this space: recipes come from anywhere.
 const Layout* layout_for(const Genome& genome, Space& space) {
-  if (genome.rewrite < 0 || static_cast<std::size_t>(genome.rewrite) >= space.rewrites().size()) return nullptr;
-  const ir::Graph& graph = space.rewrites()[static_cast<std::size_t>(genome.rewrite)];
+  if (genome.rewrite < 0 || static_cast<std::size_t>(genome.rewrite) >= space.rewrites()) return nullptr;
+  const ir::Graph& graph = space.graph(genome.rewrite);
   Roots roots;
   for (const Gene& gene : genome.genes) {
     if (gene.root < 0 || static_cast<std::size_t>(gene.root) >= graph.nodes.size()) return nullptr;
@@ -108,9 +109,7 @@ std::optional<Genome> same_genome(const Recipe& recipe, Space& space) {
   auto genome = genome_from_json(recipe.genome);
   if (!genome) return {};
   const Layout* layout = layout_for(*genome, space);
-  if (layout == nullptr ||
-      memory::structure_key(space.rewrites()[static_cast<std::size_t>(genome->rewrite)]) != recipe.graph)
-    return {};
+  if (layout == nullptr || memory::structure_key(space.graph(genome->rewrite)) != recipe.graph) return {};
   for (Gene& gene : genome->genes) {
     const auto& groups = layout->partition.groups;
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.root == gene.root; });
@@ -129,7 +128,7 @@ std::optional<Recipe> recipe_of(const Genome& genome, Space& space) {
   const Layout* layout = layout_for(genome, space);
   if (layout == nullptr) return {};
   Recipe recipe;
-  recipe.graph = memory::structure_key(space.rewrites()[static_cast<std::size_t>(genome.rewrite)]);
+  recipe.graph = memory::structure_key(space.graph(genome.rewrite));
   recipe.genome = to_json(genome);
   for (const Gene& gene : genome.genes)
     for (const Group& group : layout->partition.groups)
@@ -144,7 +143,7 @@ std::vector<Genome> adapt(const Recipe& recipe, Space& space) {
   std::vector<Genome> genomes;
   if (auto same = same_genome(recipe, space)) genomes.push_back(*std::move(same));
   std::vector<Adapted> found;
-  for (int rewrite = static_cast<int>(space.rewrites().size()); rewrite-- > 0;)
+  for (int rewrite = static_cast<int>(space.rewrites()); rewrite-- > 0;)
     for (const Roots& roots : space.fusion_steps(rewrite))
       if (const Layout* layout = space.layout(rewrite, roots))
         found.push_back(adapt_to(recipe, rewrite, *layout, space));

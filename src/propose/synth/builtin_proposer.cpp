@@ -114,8 +114,8 @@ class BuiltinProposer final : public Proposer {
 
   Result<std::optional<Proposal>> finish(const Genome& genome, std::vector<std::int64_t> parents, std::string change) {
     KERF_TRY(Candidate candidate, synthesiser_->render(genome));
-    return std::optional(
-        Proposal{candidate.name, std::move(candidate.source), to_json(genome), std::move(parents), std::move(change)});
+    return std::optional(Proposal{candidate.name, std::move(candidate.source), synthesiser_->text(genome),
+                                  std::move(parents), std::move(change)});
   }
 
   std::shared_ptr<Synthesiser> synthesiser_;  // shared with what reads recipes off the run's genomes

@@ -70,12 +70,12 @@ std::set<std::string> identifiers(std::string_view code) {
 std::vector<std::set<std::string>> identifiers_by_function(std::string_view code) {
   const Tokens tokens = lex_c(code);
   std::vector<std::set<std::string>> functions;
-  std::vector<std::pair<std::string, std::set<std::string>>> macros;
+  std::map<std::string, std::set<std::string>> macros;  // of several with one name, in branches of an #if, all words
   std::size_t begin = 0;
   for (std::size_t t = 0; t < tokens.size();) {
     if (starts_directive(tokens[t])) {
       const std::size_t end = after_directive(tokens, t);
-      if (defines_macro(tokens, t)) macros.emplace_back(tokens[t + 2].text, identifiers_between(tokens, t + 2, end));
+      if (defines_macro(tokens, t)) macros[tokens[t + 2].text].merge(identifiers_between(tokens, t + 2, end));
       begin = t = end;
     } else if (tokens[t].is("{")) {
       t = after_bracket(tokens, t);
@@ -86,10 +86,16 @@ std::vector<std::set<std::string>> identifiers_by_function(std::string_view code
       ++t;
     }
   }
-  for (auto& words : functions)
-    for (std::size_t round = 0; round < macros.size(); ++round)  // macros may use each other
-      for (const auto& [name, used] : macros)
-        if (words.contains(name)) words.insert(used.begin(), used.end());
+  for (auto& words : functions) {
+    std::vector<std::string> open(words.begin(), words.end());
+    while (!open.empty()) {  // macros may use each other
+      const auto macro = macros.find(open.back());
+      open.pop_back();
+      if (macro == macros.end()) continue;
+      for (const std::string& word : macro->second)
+        if (words.insert(word).second) open.push_back(word);
+    }
+  }
   return functions;
 }
 
@@ -120,16 +126,22 @@ std::string wrapped(std::string_view code) {
   return result;
 }
 
-std::string with_identifier(std::string_view code, std::string_view from, std::string_view to) {
+std::string with_identifiers(std::string_view code, const std::map<std::string, std::string, std::less<>>& names) {
   std::string result;
   std::size_t copied = 0;
   for (const CToken& token : lex_c(code)) {
-    if (!is_identifier_token(token) || token.text != from) continue;
+    if (!is_identifier_token(token)) continue;
+    const auto found = names.find(token.text);
+    if (found == names.end()) continue;
     result += code.substr(copied, token.begin - copied);
-    result += to;
+    result += found->second;
     copied = token.end;
   }
   return result += code.substr(copied);
+}
+
+std::string with_identifier(std::string_view code, std::string_view from, std::string_view to) {
+  return with_identifiers(code, {{std::string(from), std::string(to)}});
 }
 
 CallResolver::CallResolver(std::string code, std::vector<BufferParameter> buffers,

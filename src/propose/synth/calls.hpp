@@ -1,6 +1,7 @@
 #pragma once
 // Functions of a written kernel take the buffers they use and no others; names of buffers clash with nothing.
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -64,6 +65,8 @@ std::vector<std::set<std::string>> identifiers_by_function(std::string_view code
 
 /// `code` with every identifier that is `from` replaced by `to`.
 std::string with_identifier(std::string_view code, std::string_view from, std::string_view to);
+/// The same for many at once: from -> to.
+std::string with_identifiers(std::string_view code, const std::map<std::string, std::string, std::less<>>& names);
 
 /// `code` with its long lines broken after commas in brackets.
 std::string wrapped(std::string_view code);

@@ -9,13 +9,15 @@ namespace kerf::synth {
 
 using nlohmann::json;
 
-std::string to_json(const Genome& genome) {
+std::string to_json(const Genome& genome, const std::vector<std::size_t>& kernels) {
   json genes = json::array();
-  for (const Gene& gene : genome.genes) {
+  for (std::size_t g = 0; g < genome.genes.size(); ++g) {
+    const Gene& gene = genome.genes[g];
     json parameters = json::object();
     for (const auto& [name, value] : gene.parameters) parameters[name] = value;
     genes.push_back(
         {{"root", gene.root}, {"family", gene.family}, {"variant", gene.variant}, {"parameters", parameters}});
+    if (g < kernels.size() && kernels[g] != g) genes.back()["kernels_of"] = kernels[g];
   }
   return json{{"form", genome.rewrite}, {"genes", genes}}.dump();
 }
@@ -42,14 +44,19 @@ Result<Genome> genome_from_json(std::string_view text) {
 
 Result<Genome> genome_with(std::string_view text, const Bindings& tunables) {
   KERF_TRY(Genome genome, genome_from_json(text));
-  for (std::size_t g = 0; g < genome.genes.size(); ++g)
-    for (auto& [name, value] : genome.genes[g].parameters)
+  const json stored = json::parse(text)["genes"];  // it was read just now
+  for (std::size_t g = 0; g < genome.genes.size(); ++g) {
+    const json& kernels = stored[g].value("kernels_of", json());
+    const std::size_t number = kernels.is_number_unsigned() ? kernels.get<std::size_t>() : g;
+    for (auto& [name, value] : genome.genes[g].parameters) {
+      const std::string ending = fmt::format("{}_{}", number, name);
       for (const auto& [tunable, used] : tunables) {
-        const std::string ending = fmt::format("{}_{}", g, name);
         const std::size_t base = tunable.size() - std::min(tunable.size(), ending.size());
         if (base > 0 && tunable.ends_with(ending) && std::isdigit(static_cast<unsigned char>(tunable[base - 1])) == 0)
           value = used;
       }
+    }
+  }
   return genome;
 }
 

@@ -28,11 +28,12 @@ struct Genome {
   bool operator==(const Genome&) const = default;
 };
 
-std::string to_json(const Genome& genome);
+/// `kernels`: for each gene the first one that is computed by the same kernels; empty: each by its own.
+std::string to_json(const Genome& genome, const std::vector<std::size_t>& kernels = {});
 Result<Genome> genome_from_json(std::string_view text);
 
 /// The genome with the values it was evaluated with: tuning may have found better ones than it was born with. A tunable
-/// is named by its group's prefix, whose number is the gene's: "G0_BM".
+/// is named by its group's prefix, whose number is the gene's: "G0_BM", or that of the gene whose kernels it shares.
 Result<Genome> genome_with(std::string_view text, const Bindings& tunables);
 
 }  // namespace kerf::synth

@@ -21,10 +21,9 @@ HookWriter::HookWriter(const codegen::BufferPlan& plan, const codegen::DialectTr
 
 std::string HookWriter::lower(const std::vector<std::string>& params, const std::vector<Bound>& bound,
                               const std::function<void(Code&, Lowering&)>& write) {
-  std::set<std::string> names = plan_.names;
-  names.insert(params.begin(), params.end());
-  for (const Bound& b : bound) names.insert(b.name);
-  Code code(1, names);
+  std::set<std::string> own(params.begin(), params.end());
+  for (const Bound& b : bound) own.insert(b.name);
+  Code code(1, *plan_.names, std::move(own));
   Lowering lowering(plan_, dialect_, options_, code, uses_);
   for (const Bound& b : bound) lowering.bind(b.node, b.name);
   write(code, lowering);

@@ -1,7 +1,11 @@
 #pragma once
 // Groups with their chosen variants -> one candidate file.
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/result.hpp"
@@ -10,6 +14,8 @@
 #include "propose/synth/catalogue.hpp"
 #include "propose/synth/family.hpp"
 #include "propose/synth/partition.hpp"
+#include "propose/synth/section.hpp"
+#include "propose/synth/trim.hpp"
 
 namespace kerf::synth {
 
@@ -18,30 +24,46 @@ struct Choice {
   const Family* family = nullptr;
   const Variant* variant = nullptr;
   Bindings parameters;
-};
+  int structure = 0;  ///< of the group, as Layout has it
 
-/// What the renderer and the legality checks share about the target's language.
-struct OutputLanguage {
-  codegen::DialectTraits dialect;
-  codegen::NaiveOptions options;
-  std::vector<std::string> headers;  ///< the dialect layer's files under kernels/, in order
-  std::set<std::string> taken;       ///< the task's names: symbols, inputs, outputs
+  /// Two groups of which this holds are computed by the same kernels, with other buffers.
+  bool same_kernels(const Choice& other) const {
+    return structure == other.structure && variant == other.variant && parameters == other.parameters;
+  }
 };
-
-/// The plan as the group's hooks see it: its own root is computed, not loaded.
-codegen::BufferPlan inside(const codegen::BufferPlan& plan, const Group& group);
 
 /// Names in a variant's requirements replaced by extents and parameter values; each must hold for every shape.
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes);
 
-/// One choice per group, in order. The source of the candidate is complete and ordinary.
-Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const TargetContext& context,
-                         const OutputLanguage& language, const std::string& name);
+/// Writes candidate files for one task on one target and remembers the parts, so that the next composition, which has
+/// most of them, costs little. Borrows both arguments. Not thread-safe.
+class Renderer {
+ public:
+  Renderer(const TargetContext& context, const OutputLanguage& language);
 
-/// Whether one group can be written by a choice. Groups do not depend on each other's choices, so that a composition
-/// can be written when each of its groups can; this is much cheaper where there are many.
-Status check_group(const Partition& partition, std::size_t number, const Choice& choice, const TargetContext& context,
-                   const OutputLanguage& language);
+  /// One choice per group, in order. The source of the candidate is complete and ordinary.
+  Result<Candidate> render(const Partition& partition, const std::vector<Choice>& choices, const std::string& name);
+
+  /// Whether one group can be written by a choice. Groups do not depend on each other's choices, so that a composition
+  /// can be written when each of its groups can; this is much cheaper where there are many.
+  Status check_group(const codegen::BufferPlan& plan, const Group& group, const Choice& choice);
+
+ private:
+  /// A section with what is read off its code when it first becomes part of a file.
+  struct Part {
+    Section section;
+    bool read = false;
+    std::vector<std::set<std::string>> functions;  ///< identifiers of each function of the code
+    std::set<std::string> words;                   ///< of the code
+  };
+  Result<Part*> part(const GroupView& view, const Choice& choice);
+  Result<std::string> used_layer(const std::set<std::string>& words);  ///< what code with these words needs of it
+
+  const TargetContext& context_;
+  const OutputLanguage& language_;
+  std::map<std::tuple<int, const Variant*, std::vector<std::string>>, Part> parts_;  // structure, names of buffers
+  std::optional<Layer> layer_;
+};
 
 }  // namespace kerf::synth

@@ -34,10 +34,12 @@ bool flags_hold(const Variant& variant, const TemplateValues& values) {
 
 Space::Space(std::vector<ir::Graph> rewrites, TargetContext context, OutputLanguage language,
              std::vector<Variant> variants)
-    : rewrites_(std::move(rewrites)),
-      context_(std::move(context)),
-      language_(std::move(language)),
-      variants_(std::move(variants)) {}
+    : context_(std::move(context)), language_(std::move(language)), variants_(std::move(variants)) {
+  for (ir::Graph& graph : rewrites) {
+    Structures::Words words = structures_.words_of(graph);
+    rewrites_.push_back({codegen::SharedGraph(std::move(graph)), std::move(words)});
+  }
+}
 
 bool Space::serves(const Variant& variant) const {
   const auto& languages = variant.languages;
@@ -80,36 +82,39 @@ std::vector<Option> Space::options_of(const Family& family, const codegen::Buffe
   return options;
 }
 
-std::vector<Option> Space::options_for(const codegen::BufferPlan& plan, const Group& group) const {
-  std::vector<Option> options;
-  const codegen::BufferPlan view = inside(plan, group);
+const Space::Known& Space::known(int rewrite, const codegen::BufferPlan& plan, const Group& group) {
+  const auto [place, fresh] = known_.try_emplace(structure_of(plan, group, of(rewrite).words));
+  Known& known = place->second;
+  if (!fresh) return known;
+  known.number = static_cast<int>(known_.size());
+  const GroupView view = cut_out(plan, group);
   for (const Family* family : all_families())
-    for (Option& option : options_of(*family, view, group)) options.push_back(std::move(option));
-  return options;
+    for (Option& option : options_of(*family, view.plan, view.group)) known.options.push_back(std::move(option));
+  return known;
 }
 
 const Layout* Space::layout(int rewrite, const Roots& roots) {
-  const auto key = std::pair{rewrite, roots};
-  if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second.get();
-  auto& place = layouts_[key];
-  auto partition = make_partition(rewrites_[static_cast<std::size_t>(rewrite)], roots, language_.options);
+  const auto [place, fresh] = layouts_.try_emplace(std::pair{rewrite, roots});
+  if (!fresh) return place->second.get();
+  auto partition = make_partition(of(rewrite).graph, roots, language_.options);
   if (!partition) return nullptr;
   auto layout = std::make_unique<Layout>();
   layout->partition = *std::move(partition);
   for (const Group& group : layout->partition.groups) {
-    layout->options.push_back(options_for(layout->partition.plan, group));
-    if (layout->options.back().empty()) return nullptr;
+    const Known& found = known(rewrite, layout->partition.plan, group);
+    if (found.options.empty()) return nullptr;
+    layout->options.emplace_back(found.options);
+    layout->structure.push_back(found.number);
   }
-  place = std::move(layout);
-  return place.get();
+  place->second = std::move(layout);
+  return place->second.get();
 }
 
 std::string Space::uncovered(int rewrite) {
-  const auto partition = make_partition(rewrites_[static_cast<std::size_t>(rewrite)],
-                                        least_fused(rewrites_[static_cast<std::size_t>(rewrite)]), language_.options);
+  const auto partition = make_partition(of(rewrite).graph, least_fused(graph(rewrite)), language_.options);
   if (!partition) return partition.error().message;
   for (const Group& group : partition->groups)
-    if (options_for(partition->plan, group).empty()) {
+    if (known(rewrite, partition->plan, group).options.empty()) {
       const ir::Node& node = partition->plan.graph[group.root];
       return node.origin.empty() ? "node " + std::to_string(group.root) : node.origin;
     }
@@ -118,27 +123,27 @@ std::string Space::uncovered(int rewrite) {
 
 // A family that accepts the structure of a group may still have no variant for its extents or flags; such a fusion is
 // not made, so that the others are kept.
-bool Space::specially_fits(const codegen::BufferPlan& plan, const Group& group) const {
-  const codegen::BufferPlan view = inside(plan, group);
-  const auto& families = all_families();
-  return std::any_of(families.begin(), std::prev(families.end()),
-                     [&](const Family* family) { return !options_of(*family, view, group).empty(); });
+bool Space::specially_fits(int rewrite, const codegen::BufferPlan& plan, const Group& group) {
+  const Family* last = all_families().back();
+  const auto& options = known(rewrite, plan, group).options;
+  return std::any_of(options.begin(), options.end(), [&](const Option& option) { return option.family != last; });
 }
 
 const std::vector<Roots>& Space::fusion_steps(int rewrite) {
   const auto known = fusion_steps_.find(rewrite);
   if (known != fusion_steps_.end()) return known->second;
-  const ir::Graph& graph = rewrites_[static_cast<std::size_t>(rewrite)];
+  const Roots least = least_fused(graph(rewrite));
+  const auto fits = [&](const codegen::BufferPlan& plan, const Group& group) {
+    return specially_fits(rewrite, plan, group);
+  };
   const auto steps_with = [&](const Roots& pinned) {
-    Roots roots = least_fused(graph);
+    Roots roots = least;
     roots.insert(pinned.begin(), pinned.end());
-    return synth::fusion_steps(
-        graph, std::move(roots), language_.options,
-        [this](const codegen::BufferPlan& plan, const Group& group) { return specially_fits(plan, group); }, pinned);
+    return synth::fusion_steps(of(rewrite).graph, std::move(roots), language_.options, fits, pinned);
   };
   Roots pinned;
   std::vector<Roots> best = steps_with(pinned);
-  double least = expected_us(rewrite, best.back());
+  double least_us = expected_us(rewrite, best.back());
   std::vector<ir::NodeId> candidates;
   if (const Layout* layout = this->layout(rewrite, best.back())) candidates = taken_in(layout->partition);
   if (candidates.size() > kMostPins) candidates.clear();  // a whole network: there would be no end to it
@@ -147,8 +152,8 @@ const std::vector<Roots>& Space::fusion_steps(int rewrite) {
     more.insert(id);
     std::vector<Roots> steps = steps_with(more);
     const double us = expected_us(rewrite, steps.back());
-    if (!(us < kWorthStoring * least)) continue;
-    least = us;
+    if (!(us < kWorthStoring * least_us)) continue;
+    least_us = us;
     best = std::move(steps);
     pinned = std::move(more);
   }

@@ -3,12 +3,14 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/rng.hpp"
 #include "propose/synth/genome.hpp"
+#include "propose/synth/group_view.hpp"
 #include "propose/synth/render.hpp"
 
 namespace kerf::synth {
@@ -24,15 +26,17 @@ struct Option {
 /// A partition with the options of each of its groups, best guess first.
 struct Layout {
   Partition partition;
-  std::vector<std::vector<Option>> options;  ///< per group; never empty
+  std::vector<std::span<const Option>> options;  ///< per group; never empty; owned by the space
+  std::vector<int> structure;                    ///< per group; equal numbers: equal structure, the same options
 };
 
-/// Not thread-safe (it remembers layouts).
+/// Not thread-safe (it remembers layouts, and the options of every structure that a group had).
 class Space {
  public:
   Space(std::vector<ir::Graph> rewrites, TargetContext context, OutputLanguage language, std::vector<Variant> variants);
 
-  const std::vector<ir::Graph>& rewrites() const { return rewrites_; }
+  std::size_t rewrites() const { return rewrites_.size(); }
+  const ir::Graph& graph(int rewrite) const { return of(rewrite).graph; }
   const TargetContext& context() const { return context_; }
   const OutputLanguage& language() const { return language_; }
 
@@ -56,17 +60,28 @@ class Space {
   Bindings nearest(const Option& option, const Bindings& wanted) const;
 
  private:
-  std::vector<Option> options_for(const codegen::BufferPlan& plan, const Group& group) const;
+  struct Rewrite {
+    codegen::SharedGraph graph;
+    Structures::Words words;
+  };
+  struct Known {
+    std::vector<Option> options;  ///< empty: nothing can compute such a group
+    int number = 0;               ///< of the structure
+  };
+  const Rewrite& of(int rewrite) const { return rewrites_[static_cast<std::size_t>(rewrite)]; }
+  const Known& known(int rewrite, const codegen::BufferPlan& plan, const Group& group);
   /// Its variants that can compute the group, which are none when it does not fit.
   std::vector<Option> options_of(const Family& family, const codegen::BufferPlan& inside, const Group& group) const;
   std::optional<Bindings> default_parameters(const Variant& variant, const TemplateValues& values) const;
   bool serves(const Variant& variant) const;  ///< it is in the task's language and reaches its precision
-  bool specially_fits(const codegen::BufferPlan& plan, const Group& group) const;
+  bool specially_fits(int rewrite, const codegen::BufferPlan& plan, const Group& group);
 
-  std::vector<ir::Graph> rewrites_;
+  std::vector<Rewrite> rewrites_;
   TargetContext context_;
   OutputLanguage language_;
   std::vector<Variant> variants_;
+  Structures structures_;
+  std::map<StructureKey, Known> known_;                               // its elements stay where they are
   std::map<std::pair<int, Roots>, std::unique_ptr<Layout>> layouts_;  // null: not legal
   std::map<int, std::vector<Roots>> fusion_steps_;
 };

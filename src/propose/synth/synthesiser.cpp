@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "ir/analysis/algebra.hpp"
@@ -16,6 +17,7 @@ namespace kerf::synth {
 namespace {
 
 constexpr int kAttempts = 24;
+constexpr std::size_t kManyStructures = 24;
 constexpr int kWandering = 4;  // splits and merges that a random genome is away from a step of the planner, at most
 constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
 
@@ -40,7 +42,7 @@ const Gene* find_gene(const Genome& genome, ir::NodeId root) {
   return nullptr;
 }
 
-const Option* find_option(const std::vector<Option>& options, const Gene& gene) {
+const Option* find_option(std::span<const Option> options, const Gene& gene) {
   for (const Option& option : options)
     if (option.variant->family == gene.family && option.variant->name == gene.variant) return &option;
   return nullptr;
@@ -50,6 +52,11 @@ std::string text_of(const Bindings& parameters) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : parameters) parts.push_back(fmt::format("{}={}", name, value));
   return join(parts, " ");
+}
+
+/// Whether its groups differ in so many ways that first tries cannot change one after the other.
+bool is_network(const Layout& layout) {
+  return std::set<int>(layout.structure.begin(), layout.structure.end()).size() > kManyStructures;
 }
 
 /// Groups of threads that keep a device busy: two for each unit of a GPU.
@@ -64,7 +71,8 @@ std::int64_t wanted_tiles(const codegen::DialectTraits& dialect, const DeviceFac
 struct Synthesiser::Impl {
   std::string task;
   std::unique_ptr<Space> space;
-  std::vector<Genome> starts;  ///< never empty once created
+  std::unique_ptr<Renderer> renderer;  ///< borrows from the space
+  std::vector<Genome> starts;          ///< never empty once created
 
   /// A genome over `layout` in which group g has `choose(g)`.
   template <class Choose>
@@ -98,13 +106,15 @@ struct Synthesiser::Impl {
     if (layout == nullptr) return {};
     return genome(rewrite, *layout, [&](std::size_t g) { return first_gene(*layout, g); });
   }
-  /// What would be stored after one split or merge; not all of them have a layout.
-  std::vector<Roots> neighbours(int rewrite, const Layout& layout, const Roots& roots) const;
+  /// Splits and merges: nodes that could be stored and are not, or the other way round. Not all lead to a layout.
+  std::vector<ir::NodeId> moves(int rewrite, const Layout& layout, const Roots& roots) const;
   /// `roots` after one split or merge drawn at random that has a layout, or nothing when there is none.
   std::optional<Roots> neighbour(int rewrite, const Roots& roots, Rng& rng) const;
+  /// How each group is computed; an error names one that cannot be.
+  Result<std::vector<Choice>> choices(const Layout& layout, const Genome& genome) const;
   /// An error names the operators of the group that cannot be written.
   Result<Candidate> write(const Genome& genome, const std::string& name) const;
-  /// Does not depend on parameters, so it is found out once per group and variant.
+  /// Does not depend on parameters, so it is found out once per structure and variant.
   bool can_be_written(const Genome& genome) const {
     const Layout* layout = layout_of(genome);
     if (layout == nullptr) return false;
@@ -112,29 +122,30 @@ struct Synthesiser::Impl {
       const Group& group = layout->partition.groups[g];
       const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
       const Option* option = gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front();
-      if (option == nullptr || !group_can_be_written(genome.rewrite, *layout, g, *option)) return false;
+      if (option == nullptr || !group_can_be_written(*layout, g, *option)) return false;
     }
     return true;
   }
-  bool group_can_be_written(int rewrite, const Layout& layout, std::size_t g, const Option& option) const {
-    const Group& group = layout.partition.groups[g];
-    std::string key = fmt::format("{} {} {} {}/{} {}", rewrite, group.root, group.copy, option.variant->family,
-                                  option.variant->name, fmt::join(group.members, ","));
-    const auto [known, inserted] = writable_.try_emplace(std::move(key), false);
-    if (inserted)
-      known->second = check_group(layout.partition, g, {option.family, option.variant, option.defaults},
-                                  space->context(), space->language())
+  bool group_can_be_written(const Layout& layout, std::size_t g, const Option& option) const {
+    const auto [known, fresh] = writable_.try_emplace({layout.structure[g], option.variant}, false);
+    if (fresh)
+      known->second = renderer
+                          ->check_group(layout.partition.plan, layout.partition.groups[g],
+                                        {option.family, option.variant, option.defaults, layout.structure[g]})
                           .has_value();
     return known->second;
   }
   /// The most fused choice of a rewrite whose first genes can be written; null when there is none.
   const Roots* most_fused(int rewrite) const;
+  /// The first genome of a layout with another variant for the groups of one structure; in whole networks, which have
+  /// many, for all groups that have the same first variant.
+  std::vector<Genome> with_other_variants(int rewrite, const Layout& layout) const;
   std::vector<Genome> find_starts() const;
 
-  mutable std::map<std::string, bool> writable_;
+  mutable std::map<std::pair<int, const Variant*>, bool> writable_;  // by the number of the structure
 
   const Layout* layout_of(const Genome& genome) const {
-    if (genome.rewrite < 0 || static_cast<std::size_t>(genome.rewrite) >= space->rewrites().size()) return nullptr;
+    if (genome.rewrite < 0 || static_cast<std::size_t>(genome.rewrite) >= space->rewrites()) return nullptr;
     return space->layout(genome.rewrite, roots_of(genome));
   }
 };
@@ -172,6 +183,7 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
                           wanted_tiles(language.dialect, facts),
                           main_shape == context.shapes.end() ? Bindings{} : main_shape->symbols),
       std::move(context), std::move(language), std::move(variants));
+  impl->renderer = std::make_unique<Renderer>(impl->space->context(), impl->space->language());
   if (const std::string missing = impl->space->uncovered(0); !missing.empty())
     return fail(Errc::invalid_input, fmt::format("no kernel family for target {} covers {}", target, missing));
   impl->starts = impl->find_starts();
@@ -191,6 +203,31 @@ const Roots* Synthesiser::Impl::most_fused(int rewrite) const {
   return nullptr;
 }
 
+std::vector<Genome> Synthesiser::Impl::with_other_variants(int rewrite, const Layout& layout) const {
+  const bool many = is_network(layout);
+  std::set<std::tuple<int, const Variant*, const Variant*>> seen;  // structure (0: any), first variant, other one
+  std::vector<Genome> found;
+  for (std::size_t g = 0; g < layout.options.size(); ++g)
+    for (std::size_t o = 1; o < layout.options[g].size(); ++o) {
+      const Variant* first = layout.options[g].front().variant;
+      const Variant* other = layout.options[g][o].variant;
+      if (!seen.insert({many ? 0 : layout.structure[g], first, other}).second) continue;
+      bool changed = false;
+      Genome start = genome(rewrite, layout, [&](std::size_t at) {
+        const auto& options = layout.options[at];
+        if ((!many && layout.structure[at] != layout.structure[g]) || options.front().variant != first)
+          return first_gene(layout, at);
+        const auto same =
+            std::find_if(options.begin(), options.end(), [&](const Option& option) { return option.variant == other; });
+        if (same == options.end() || !group_can_be_written(layout, at, *same)) return first_gene(layout, at);
+        changed = true;
+        return first_gene(layout, at, static_cast<std::size_t>(same - options.begin()));
+      });
+      if (changed) found.push_back(std::move(start));
+    }
+  return found;
+}
+
 std::vector<Genome> Synthesiser::Impl::find_starts() const {
   std::vector<Genome> found;
   const auto add = [&](const Genome& start) {
@@ -202,18 +239,18 @@ std::vector<Genome> Synthesiser::Impl::find_starts() const {
     double us = 0;
   };
   std::vector<Fused> programs;
-  for (auto rewrite = static_cast<int>(space->rewrites().size()); rewrite-- > 0;)
+  for (auto rewrite = static_cast<int>(space->rewrites()); rewrite-- > 0;)
     if (const Roots* roots = most_fused(rewrite))
       programs.push_back({rewrite, roots, space->expected_us(rewrite, *roots)});
   std::stable_sort(programs.begin(), programs.end(), [](const Fused& a, const Fused& b) { return a.us < b.us; });
   for (const auto& [rewrite, roots, us] : programs) add(*first_genome(rewrite, *roots));
   for (const auto& [rewrite, roots, us] : programs) {
-    const Layout* layout = space->layout(rewrite, *roots);
-    for (std::size_t g = 0; g < layout->options.size(); ++g)
-      for (std::size_t option = 1; option < layout->options[g].size(); ++option)
-        add(genome(rewrite, *layout, [&](std::size_t at) { return first_gene(*layout, at, at == g ? option : 0); }));
+    const Layout& layout = *space->layout(rewrite, *roots);
+    auto others = with_other_variants(rewrite, layout);
+    std::move(others.begin(), others.end(), std::back_inserter(found));
+    if (is_network(layout)) break;  // each try of one is long: those of the best program will do
   }
-  for (auto rewrite = static_cast<int>(space->rewrites().size()); rewrite-- > 0;)
+  for (auto rewrite = static_cast<int>(space->rewrites()); rewrite-- > 0;)
     if (const auto split = first_genome(rewrite, space->fusion_steps(rewrite).front())) add(*split);
   return found;
 }
@@ -221,7 +258,7 @@ std::vector<Genome> Synthesiser::Impl::find_starts() const {
 std::vector<Genome> Synthesiser::starts() const { return impl_->starts; }
 
 Genome Synthesiser::random(Rng& rng) const {
-  const auto rewrites = impl_->space->rewrites().size();
+  const auto rewrites = impl_->space->rewrites();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const auto rewrite = static_cast<int>(pick(rewrites, rng));
     const auto& steps = impl_->space->fusion_steps(rewrite);
@@ -276,22 +313,17 @@ std::optional<Genome> Synthesiser::change_family(const Genome& parent, Rng& rng)
   return {};
 }
 
-std::vector<Roots> Synthesiser::Impl::neighbours(int rewrite, const Layout& layout, const Roots& roots) const {
-  const ir::Graph& graph = space->rewrites()[static_cast<std::size_t>(rewrite)];
-  std::vector<Roots> moves;
-  for (const ir::NodeId root : roots) {  // merges
-    Roots fewer = roots;
-    fewer.erase(root);
+std::vector<ir::NodeId> Synthesiser::Impl::moves(int rewrite, const Layout& layout, const Roots& roots) const {
+  const ir::Graph& graph = space->graph(rewrite);
+  std::vector<ir::NodeId> moves;
+  for (const ir::NodeId root : roots)  // merges
     if (std::none_of(graph.outputs.begin(), graph.outputs.end(), [&](const auto& o) { return o.node == root; }))
-      moves.push_back(std::move(fewer));
-  }
+      moves.push_back(root);
   for (const Group& group : layout.partition.groups)  // splits
     for (const ir::NodeId id : group.members) {
       const ir::Node& node = graph[id];
       if (id == group.root || ir::is<ir::ConstantAttr>(node) || ir::is<ir::IotaAttr>(node)) continue;
-      Roots more = roots;
-      more.insert(id);
-      moves.push_back(std::move(more));
+      moves.push_back(id);
     }
   return moves;
 }
@@ -299,11 +331,13 @@ std::vector<Roots> Synthesiser::Impl::neighbours(int rewrite, const Layout& layo
 std::optional<Roots> Synthesiser::Impl::neighbour(int rewrite, const Roots& roots, Rng& rng) const {
   const Layout* layout = space->layout(rewrite, roots);
   if (layout == nullptr) return {};
-  std::vector<Roots> moves = neighbours(rewrite, *layout, roots);
-  while (!moves.empty()) {  // drawn without replacement until one is legal
-    const std::size_t at = pick(moves.size(), rng);
-    if (space->layout(rewrite, moves[at]) != nullptr) return std::move(moves[at]);
-    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(at));
+  std::vector<ir::NodeId> open = moves(rewrite, *layout, roots);
+  while (!open.empty()) {  // drawn without replacement until one is legal
+    const std::size_t at = pick(open.size(), rng);
+    Roots moved = roots;
+    if (moved.erase(open[at]) == 0) moved.insert(open[at]);
+    if (space->layout(rewrite, moved) != nullptr) return moved;
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return {};
 }
@@ -351,25 +385,32 @@ std::optional<Genome> Synthesiser::cross(const Genome& a, const Genome& b, Rng& 
   return {};
 }
 
-Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::string& name) const {
-  const Layout* layout = layout_of(genome);
-  if (layout == nullptr) return fail(Errc::invalid_input, "the genome does not fit this task and target");
+Result<std::vector<Choice>> Synthesiser::Impl::choices(const Layout& layout, const Genome& genome) const {
   std::vector<Choice> choices;
-  std::set<std::string> operators;
-  for (std::size_t g = 0; g < layout->partition.groups.size(); ++g) {
-    const Group& group = layout->partition.groups[g];
+  for (std::size_t g = 0; g < layout.partition.groups.size(); ++g) {
+    const Group& group = layout.partition.groups[g];
     const Gene* gene = group.copy ? nullptr : find_gene(genome, group.root);
-    const Option* option = gene != nullptr ? find_option(layout->options[g], *gene) : &layout->options[g].front();
+    const Option* option = gene != nullptr ? find_option(layout.options[g], *gene) : &layout.options[g].front();
     if (option == nullptr)
       return fail(Errc::invalid_input,
                   fmt::format("{}/{} cannot compute node {} here", gene->family, gene->variant, gene->root));
-    choices.push_back({option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults});
+    choices.push_back(
+        {option->family, option->variant, gene != nullptr ? gene->parameters : option->defaults, layout.structure[g]});
+  }
+  return choices;
+}
+
+Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::string& name) const {
+  const Layout* layout = layout_of(genome);
+  if (layout == nullptr) return fail(Errc::invalid_input, "the genome does not fit this task and target");
+  KERF_TRY(const std::vector<Choice> chosen, choices(*layout, genome));
+  auto candidate = renderer->render(layout->partition, chosen, name);
+  if (candidate) return candidate;
+  std::set<std::string> operators;
+  for (const Group& group : layout->partition.groups)
     for (const ir::NodeId id : group.members)
       if (const auto& origin = layout->partition.plan.graph[id].origin; !origin.empty())
         operators.insert(origin.substr(0, origin.find('#')));
-  }
-  auto candidate = synth::render(layout->partition, choices, space->context(), space->language(), name);
-  if (candidate) return candidate;
   const std::vector<std::string> names(operators.begin(), operators.end());
   return fail(candidate.error().code,
               fmt::format("{}{}", names.empty() ? "" : join(names, ", ") + ": ", candidate.error().message));
@@ -379,6 +420,21 @@ double Synthesiser::expected_us(const Genome& genome) const {
   double total = 0;
   for (const GroupFacts& group : facts(genome)) total += group.expected_us;
   return total;
+}
+
+std::string Synthesiser::text(const Genome& genome) const {
+  const Layout* layout = impl_->layout_of(genome);
+  const auto choices = layout != nullptr ? impl_->choices(*layout, genome) : Result<std::vector<Choice>>{};
+  if (!choices) return to_json(genome);
+  std::vector<std::size_t> kernels, groups;  // per gene: the first that shares its kernels; its group
+  for (std::size_t g = 0; g < choices->size(); ++g) {
+    if (layout->partition.groups[g].copy) continue;
+    const auto twin = std::find_if(groups.begin(), groups.end(),
+                                   [&](std::size_t at) { return (*choices)[g].same_kernels((*choices)[at]); });
+    kernels.push_back(static_cast<std::size_t>(twin - groups.begin()));
+    groups.push_back(g);
+  }
+  return to_json(genome, kernels.size() == genome.genes.size() ? kernels : std::vector<std::size_t>{});
 }
 
 std::vector<GroupFacts> Synthesiser::facts(const Genome& genome) const {

@@ -33,7 +33,7 @@ class Synthesiser {
   // Every genome that these hand out can be rendered; compositions that cannot be written are passed over.
 
   /// Sensible first tries, best guess first: the most fused genome of each rewrite, in the order of what they should
-  /// take; the same with another variant for one group; the least fused genomes. Never empty.
+  /// take; the same with another variant for groups that are alike; the least fused genomes. Never empty.
   std::vector<Genome> starts() const;
   /// Drawn over all that the operators below can reach: rewrites, what is stored, families, variants and parameters.
   Genome random(Rng& rng) const;
@@ -50,9 +50,10 @@ class Synthesiser {
 
   /// An ordinary candidate file. Parameters become tunables with the genome's value first.
   Result<Candidate> render(const Genome& genome) const;
-  std::string describe(const Genome& genome) const;                    ///< "matmul/tiled + pointwise/vector"
-  std::vector<GroupFacts> facts(const Genome& genome) const;           ///< of its groups; empty when it does not fit
-  double expected_us(const Genome& genome) const;                      ///< the same added up; 0: not known
+  std::string text(const Genome& genome) const;               ///< to_json, with the genes that share their kernels
+  std::string describe(const Genome& genome) const;           ///< "matmul/tiled + pointwise/vector"
+  std::vector<GroupFacts> facts(const Genome& genome) const;  ///< of its groups; empty when it does not fit
+  double expected_us(const Genome& genome) const;             ///< the same added up; 0: not known
   std::string difference(const Genome& from, const Genome& to) const;  ///< "g0 BM 64 -> 128"
 
  private:

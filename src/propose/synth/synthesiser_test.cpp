@@ -64,6 +64,44 @@ TEST(Genome, SurvivesItsTextForm) {
   EXPECT_FALSE(genome_from_json("nonsense"));
 }
 
+TEST(Genome, TakesTunedValuesFromTheGeneWhoseKernelsItShares) {
+  const Gene gene{3, "matmul", "packed", {{"TM", 8}}};
+  Genome genome{0, {gene, gene, gene}};
+  genome.genes[1].root = 5;
+  genome.genes[2].root = 9;
+  const auto tuned = genome_with(to_json(genome, {0, 0, 2}), {{"G0_TM", 4}, {"G2_TM", 6}});
+  ASSERT_TRUE(tuned) << tuned.error().message;
+  EXPECT_EQ(tuned->genes[0].parameters.at("TM"), 4);
+  EXPECT_EQ(tuned->genes[1].parameters.at("TM"), 4);
+  EXPECT_EQ(tuned->genes[2].parameters.at("TM"), 6);
+}
+
+TEST(Synthesiser, WritesTheKernelsOfEqualGroupsOnce) {
+  std::string expression = "h0 = matmul(x, a)\n";
+  for (int i = 0; i < 3; ++i)
+    expression += "h" + std::to_string(i + 1) + " = matmul(h" + std::to_string(i) + " / (1 + sum(h" +
+                  std::to_string(i) + " * h" + std::to_string(i) + ", axis=-1, keepdims=true)), b)\n";
+  const Task task =
+      task_of(expression + "y = h3", {tensor("x", "f32[n, n]"), tensor("a", "f32[n, n]"), tensor("b", "f32[n, n]")},
+              {{"n", 64}});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const Genome genome = (*made)->starts().front();
+  const auto candidate = (*made)->render(genome);
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  std::set<std::string> groups;  // that have tunables of their own
+  Bindings tuned;
+  for (const Tunable& tunable : candidate->tunables) {
+    groups.insert(tunable.name.substr(0, tunable.name.find('_')));
+    tuned[tunable.name] = tunable.values.back();
+  }
+  EXPECT_LT(groups.size(), genome.genes.size()) << (*made)->describe(genome);
+  const auto after = genome_with((*made)->text(genome), tuned);
+  ASSERT_TRUE(after) << after.error().message;
+  for (std::size_t g = 0; g < genome.genes.size(); ++g)
+    EXPECT_NE(after->genes[g].parameters, genome.genes[g].parameters) << "gene " << g << " was tuned, too";
+}
+
 TEST(Synthesiser, StartsAreDistinctAndTheFusedOneComesFirst) {
   const auto synthesiser = softmax_of_product();
   const auto starts = synthesiser->starts();

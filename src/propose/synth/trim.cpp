@@ -63,15 +63,10 @@ std::string name_of(std::span<const CToken> tokens) {
   return "";
 }
 
-struct Item {
-  std::string text;             ///< with the comment above it
-  std::string name;             ///< "": always kept
-  bool spaced = false;          ///< a blank line stands before it
-  std::set<std::string> words;  ///< of the declaration
-};
+}  // namespace
 
 /// Reads a layer line by line. An item ends where no bracket and no #if is open and the line ends a declaration.
-class Reader {
+class Layer::Reader {
  public:
   std::vector<Item> read(std::string_view layer) {
     const Tokens tokens = lex_c(layer);
@@ -131,11 +126,14 @@ class Reader {
   bool spaced_ = false, directive_ = false;
 };
 
-}  // namespace
+std::set<std::string> words_of(std::string_view code) { return words_of(lex_c(code)); }
 
-std::string used_part(std::string_view layer, std::string_view code) {
-  const std::vector<Item> items = Reader().read(layer);
-  std::set<std::string> wanted = words_of(lex_c(code));
+Layer::Layer(std::string_view text) : items_(Reader().read(text)) {}
+
+std::string used_part(std::string_view layer, std::string_view code) { return Layer(layer).used_by(words_of(code)); }
+
+std::string Layer::used_by(std::set<std::string> wanted) const {
+  const std::vector<Item>& items = items_;
   std::vector<bool> kept(items.size(), false);  // headings too: whether they are printed is decided below
   for (bool grown = true; grown;) {
     grown = false;

@@ -8,7 +8,7 @@
 #include "propose/synth/families/matmul_axes.hpp"
 #include "propose/synth/families/matmul_epilogue.hpp"
 #include "propose/synth/partition.hpp"
-#include "propose/synth/render.hpp"
+#include "propose/synth/group_view.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -30,7 +30,9 @@ Whole whole(const std::string& expression, const std::vector<ir::TensorType>& in
   auto partition = make_partition(ir::simplify(*graph), {}, {});
   KERF_CHECK(partition.has_value() && partition->groups.size() == 1, "one output is one group");
   Whole result{*std::move(partition), {}};
-  result.plan = inside(result.partition.plan, result.group());
+  GroupView view = cut_out(result.partition.plan, result.group());
+  result.plan = std::move(view.plan);
+  result.partition.groups.front() = std::move(view.group);
   return result;
 }
 

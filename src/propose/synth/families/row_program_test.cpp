@@ -5,7 +5,7 @@
 #include "ir/expression/expression.hpp"
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/partition.hpp"
-#include "propose/synth/render.hpp"
+#include "propose/synth/group_view.hpp"
 
 namespace kerf::synth {
 namespace {
@@ -26,7 +26,9 @@ RowCase row_case(const std::string& expression, const std::vector<std::pair<std:
   auto partition = make_partition(ir::simplify(*graph), {}, {});
   KERF_CHECK(partition.has_value(), "no partition");
   RowCase result{*std::move(partition), {}};
-  result.plan = inside(result.partition.plan, result.partition.groups.front());
+  GroupView view = cut_out(result.partition.plan, result.group());
+  result.plan = std::move(view.plan);
+  result.partition.groups.front() = std::move(view.group);
   return result;
 }
 
