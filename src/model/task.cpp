@@ -1,8 +1,8 @@
 #include "model/task.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace kerf {

@@ -130,7 +130,8 @@ std::string with_shapes(const std::string& text, const Values& small) {
     other += fmt::format("{} = {}, ", name_of(extent), value);
   }
   const std::string table = fmt::format(
-      "[shapes]\ndefault = {{ {}weight = 1 }}\nsmall = {{ {} }}  # checked only: the same model with smaller extents\n\n",
+      "[shapes]\ndefault = {{ {}weight = 1 }}\nsmall = {{ {} }}  # checked only: the same model with smaller "
+      "extents\n\n",
       real, other.substr(0, other.size() - 2));
   const std::size_t at = text.find("[reference]");
   return text.substr(0, at) + table + text.substr(at);

@@ -46,28 +46,30 @@ TEST(SmallShape, AProductGetsOne) {
 }
 
 TEST(SmallShape, WindowsAndGroupsStay) {
-  const std::string text = task_text("x = \"f32[128, 3, 224, 224]\"\nw = \"f32[96, 3, 11, 11]\"\ng = \"f32[96]\"\n",
-                                     "v1 = conv2d(x, w, stride=4, padding=2)\nout = group_norm(v1, 8, weight=g, bias=g)\n");
+  const std::string text =
+      task_text("x = \"f32[128, 3, 224, 224]\"\nw = \"f32[96, 3, 11, 11]\"\ng = \"f32[96]\"\n",
+                "v1 = conv2d(x, w, stride=4, padding=2)\nout = group_norm(v1, 8, weight=g, bias=g)\n");
   expect_same_and_smaller(text, 0.01);
   const std::string after = with_small_shape(text, "model.py");
   EXPECT_NE(after.find(", 3, 11, 11]"), std::string::npos) << after;
 }
 
 TEST(SmallShape, WhatIsFlattenedIsAMultiple) {
-  const std::string text =
-      task_text("x = \"f32[64, 512, 7, 7]\"\nw = \"f32[4096, 25088]\"\n", "v1 = reshape(x, [64, 25088])\nout = linear(v1, w)\n");
+  const std::string text = task_text("x = \"f32[64, 512, 7, 7]\"\nw = \"f32[4096, 25088]\"\n",
+                                     "v1 = reshape(x, [64, 25088])\nout = linear(v1, w)\n");
   expect_same_and_smaller(text, 0.05);
   EXPECT_NE(with_small_shape(text, "model.py").find("*49"), std::string::npos);
 }
 
 TEST(SmallShape, HeadsAndPartsOfAWideProductGoTogether) {
   expect_same_and_smaller(
-      task_text("x = \"f32[128, 512, 768]\"\nw = \"f32[2304, 768]\"\nmask = \"f32[1, 1, 1024, 1024]\"\n",
-                "v1 = linear(x, w)\nv2 = narrow(v1, 2, 0, 768)\nv3 = narrow(v1, 2, 768, 768)\nv4 = narrow(v1, 2, 1536, 768)\n"
-                "q = transpose(reshape(v2, [128, 512, 8, 96]), 1, 2)\nk = transpose(reshape(v3, [128, 512, 8, 96]), 1, 2)\n"
-                "v = transpose(reshape(v4, [128, 512, 8, 96]), 1, 2)\ns = q @ transpose(k, -2, -1)\n"
-                "m = masked_fill(s, mask[:, :, :512, :512] == 0, -inf)\nr = softmax(m, axis=-1) @ v\n"
-                "out = reshape(transpose(r, 1, 2), [128, 512, 768])\n"),
+      task_text(
+          "x = \"f32[128, 512, 768]\"\nw = \"f32[2304, 768]\"\nmask = \"f32[1, 1, 1024, 1024]\"\n",
+          "v1 = linear(x, w)\nv2 = narrow(v1, 2, 0, 768)\nv3 = narrow(v1, 2, 768, 768)\nv4 = narrow(v1, 2, 1536, 768)\n"
+          "q = transpose(reshape(v2, [128, 512, 8, 96]), 1, 2)\nk = transpose(reshape(v3, [128, 512, 8, 96]), 1, 2)\n"
+          "v = transpose(reshape(v4, [128, 512, 8, 96]), 1, 2)\ns = q @ transpose(k, -2, -1)\n"
+          "m = masked_fill(s, mask[:, :, :512, :512] == 0, -inf)\nr = softmax(m, axis=-1) @ v\n"
+          "out = reshape(transpose(r, 1, 2), [128, 512, 768])\n"),
       0.001);
 }
 
@@ -78,16 +80,17 @@ TEST(SmallShape, LongSumsKeepPiecesOfOneLength) {
 }
 
 TEST(SmallShape, ABatchIsNotAWindow) {
-  const std::string text =
-      task_text("x = \"f32[8, 32, 12, 24, 480]\"\nw = \"f32[32, 8, 3, 5, 7]\"\n", "out = conv_transpose3d(x, w, stride=2, groups=4)\n");
+  const std::string text = task_text("x = \"f32[8, 32, 12, 24, 480]\"\nw = \"f32[32, 8, 3, 5, 7]\"\n",
+                                     "out = conv_transpose3d(x, w, stride=2, groups=4)\n");
   expect_same_and_smaller(text, 0.5);
   EXPECT_NE(with_small_shape(text, "model.py").find("32, 8, 3, 5, 7]"), std::string::npos);
 }
 
 TEST(SmallShape, ClassIndicesStayInRange) {
-  const std::string text = "name = \"m\"\n\n[inputs]\nx = \"f32[32768, 4096]\"\nt = \"i64[32768]\"\n\n[distributions]\n"
-                           "t = \"integers(0, 4095)\"\n\n[reference]\nexpr = '''\nout = cross_entropy(x, t)\n'''\n"
-                           "outputs = [\"out\"]\n";
+  const std::string text =
+      "name = \"m\"\n\n[inputs]\nx = \"f32[32768, 4096]\"\nt = \"i64[32768]\"\n\n[distributions]\n"
+      "t = \"integers(0, 4095)\"\n\n[reference]\nexpr = '''\nout = cross_entropy(x, t)\n'''\n"
+      "outputs = [\"out\"]\n";
   expect_same_and_smaller(text, 0.01);
   EXPECT_NE(with_small_shape(text, "model.py").find("integers(0, d4096 - 1)"), std::string::npos);
 }

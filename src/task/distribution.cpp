@@ -15,7 +15,9 @@ namespace {
 using Kind = InputDistribution::Kind;
 
 const std::vector<std::string> kKinds = {"normal", "uniform", "integers", "constant"};
-constexpr std::string_view kForms = "normal(mean, deviation), uniform(low, high), integers(low, high), constant(value); the first two may be followed by / sqrt(extents)";
+constexpr std::string_view kForms =
+    "normal(mean, deviation), uniform(low, high), integers(low, high), constant(value); the first two may be followed "
+    "by / sqrt(extents)";
 
 auto bad(std::string message) { return fail(Errc::invalid_input, std::move(message)); }
 

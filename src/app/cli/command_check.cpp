@@ -151,7 +151,9 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
     json["shapes"].push_back(std::move(entry));
   }
   if (model) json["import"] = import_json(*model);
-  json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried},
+  json["admission"] = {{"admitted", admission.admitted},
+                       {"reason", admission.reason},
+                       {"tried", admission.tried},
                        {"cancels_out", admission.idle}};
   return json;
 }

@@ -21,8 +21,8 @@ enum class Values { any, finite };
 ///   max(c*x + b) becomes c*max(x) + b.
 /// - pooling: sums over windows of a convolution become a convolution with a wider kernel and a larger stride.
 /// - products: a convolution of single taps is a contraction, a contraction with one row or column a sum of products,
-///   one with few results and long sums is cut into pieces that give `tiles` groups of threads work on the shape `real` (0: none is). The
-///   same products, summed in another order.
+///   one with few results and long sums is cut into pieces that give `tiles` groups of threads work on the shape `real`
+///   (0: none is). The same products, summed in another order.
 /// - joined: elementwise operators move inside of concatenations, where that leaves none but at the outputs; the same
 ///   operators for every element.
 /// Forms that change nothing are left out, so the list has one to six entries. Only float nodes are rewritten.
@@ -31,6 +31,7 @@ enum class Values { any, finite };
 /// where the original adds products of opposite infinities to NaN, or multiplies 0 by an infinity that cancels in the
 /// sum, the other order may give a number, and the other way round. So they are left out unless `values` are known to
 /// be finite.
-std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64_t tiles = 0, const Bindings& real = {});
+std::vector<Graph> algebraic_forms(const Graph& graph, Values values, std::int64_t tiles = 0,
+                                   const Bindings& real = {});
 
 }  // namespace kerf::ir

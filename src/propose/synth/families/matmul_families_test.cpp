@@ -7,8 +7,8 @@
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/families/matmul_axes.hpp"
 #include "propose/synth/families/matmul_epilogue.hpp"
-#include "propose/synth/partition.hpp"
 #include "propose/synth/group_view.hpp"
+#include "propose/synth/partition.hpp"
 
 namespace kerf::synth {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "ir/expression/expression.hpp"
 #include "propose/synth/families/families.hpp"
-#include "propose/synth/partition.hpp"
 #include "propose/synth/group_view.hpp"
+#include "propose/synth/partition.hpp"
 
 namespace kerf::synth {
 namespace {
