@@ -151,7 +151,10 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
     json["shapes"].push_back(std::move(entry));
   }
   if (model) json["import"] = import_json(*model);
-  json["admission"] = {{"admitted", admission.admitted}, {"reason", admission.reason}, {"tried", admission.tried}};
+  json["admission"] = {{"admitted", admission.admitted},
+                       {"reason", admission.reason},
+                       {"tried", admission.tried},
+                       {"notes", admission.notes}};
   return json;
 }
 
@@ -196,6 +199,7 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
     out << "\n"
         << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
         << join(admission.tried, ", ") << ")\n";
+  for (const std::string& note : admission.notes) out << paint("note: " + note, Colour::dim, style) << "\n";
   out << std::flush;
 }
 
