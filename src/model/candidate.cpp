@@ -19,7 +19,7 @@ constexpr std::size_t kMaxTunables = 32;
 constexpr std::size_t kMaxValues = 64;
 constexpr std::size_t kMaxRequirements = 64;
 constexpr std::size_t kMaxScratch = 16;
-constexpr std::size_t kMaxLaunches = 4096;
+constexpr std::size_t kMaxLaunches = 256;
 constexpr std::size_t kMaxArgs = 64;
 
 const std::vector<std::string> kKeys = {"target", "tune", "require", "scratch", "launch"};

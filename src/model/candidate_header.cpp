@@ -11,7 +11,7 @@
 namespace kerf {
 namespace {
 
-constexpr std::size_t kMaxHeaderBytes = 512 << 10;  // a network's program has a line for every step and every buffer
+constexpr std::size_t kMaxHeaderBytes = 16 << 10;
 
 int line_at(std::string_view source, std::size_t offset) {
   return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));

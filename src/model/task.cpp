@@ -1,6 +1,7 @@
 #include "model/task.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <utility>
 
@@ -29,6 +30,23 @@ std::optional<Precision> precision_from_name(std::string_view name) {
 
 bool ShapeSet::applies_to(std::string_view target) const {
   return targets.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
+}
+
+Result<InputDistribution> on_shape(const InputDistribution& given, const Bindings& symbols) {
+  InputDistribution numbers = given;
+  if (given.b_is_dim) {
+    KERF_TRY(const std::int64_t highest, given.b_dim.evaluate(symbols));
+    numbers.b = static_cast<double>(highest);
+    numbers.b_is_dim = false;
+  }
+  KERF_TRY(const std::int64_t root, given.root.evaluate(symbols));
+  if (root != 1) {
+    const double divisor = std::sqrt(static_cast<double>(std::max<std::int64_t>(root, 1)));
+    numbers.a /= divisor;
+    numbers.b /= divisor;
+    numbers.root = 1;
+  }
+  return numbers;
 }
 
 double element_count(const Task& task, const ShapeSet& shape) {

@@ -35,7 +35,11 @@ struct InputDistribution {
   double b = 1;  ///< normal: deviation; uniform: highest (excluded); integers: highest (included)
   Dim b_dim;     ///< integers: highest as an extent expression ("classes - 1"), used when `b_is_dim`
   bool b_is_dim = false;
+  Dim root = 1;  ///< normal, uniform: values are divided by its square root ("normal(0, 1) / sqrt(cols)")
 };
+
+/// The same with numbers for extents: `b_is_dim` is false and `root` is 1.
+Result<InputDistribution> on_shape(const InputDistribution& given, const Bindings& symbols);
 
 /// A reference given as C++: `template <class real> void reference(const real* x, ..., real* y)` over the task's inputs
 /// and outputs, shape symbols visible as constants. Compiled for double (the oracle) and for float (the naive

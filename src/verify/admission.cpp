@@ -212,7 +212,7 @@ struct Change {
 };
 
 /// Operations that the reference's answers to changed inputs may take together, and the fewest answers.
-constexpr double kChangesWork = 1.2e10;
+constexpr double kChangesWork = 6e9;
 constexpr std::size_t kFewestChanges = 8;
 
 /// All changes; of tasks with many inputs that take long to answer, a choice that depends on the task alone.
@@ -251,12 +251,25 @@ struct Draw {
   std::vector<Suspect> passed;
   std::vector<std::string> failed;  ///< as they must
   std::set<std::size_t> unread;     ///< inputs that the reference does not read
+  std::set<std::string> unnoticed;  ///< minor inputs of a deep network that may be ignored or halved
 
   void judge(Suspect candidate, const std::vector<ir::HostTensor>& outputs) {
-    if (would_pass(task, data, outputs))
-      passed.push_back(std::move(candidate));
-    else
+    if (!would_pass(task, data, outputs))
       failed.push_back(std::move(candidate.trivial));
+    else if (candidate.change && is_minor(candidate.change->input))
+      unnoticed.insert(task.inputs[candidate.change->input].name);
+    else
+      passed.push_back(std::move(candidate));
+  }
+
+  /// One of the many vectors of a deep network (a bias, a scale), of which one alone may well matter less than honest
+  /// errors do. Ignoring it saves nothing.
+  bool is_minor(std::size_t input) const {
+    constexpr double kShare = 1.0 / 64;
+    double all = 0;
+    for (const auto& one : data.inputs) all += static_cast<double>(one.elements());
+    return reference.errors_walk() && data.inputs[input].shape.size() <= 1 &&
+           static_cast<double>(data.inputs[input].elements()) < kShare * all;
   }
 
   Status try_constants();
@@ -370,7 +383,7 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
     KERF_TRY(DataSet data, oracle::make_data(task, reference, shape, {oracle::Pattern::normal, seed}));
     KERF_TRY_VOID(estimate_honest_errors(task, reference, shape, data, seed));
     if (std::string reason = not_comparable(task, data); !reason.empty()) return refuse(std::move(reason));
-    Draw draw{task, reference, shape, data, seed, {}, {}, {}};
+    Draw draw{task, reference, shape, data, seed, {}, {}, {}, {}};
     std::vector<Change> changes;
     bool constants = number == 0;
     if (number == 0 && all) changes = changes_to_try(task, shape, data);
@@ -380,6 +393,11 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
     }
     if (constants) KERF_TRY_VOID(draw.try_constants());
     if (!changes.empty()) KERF_TRY_VOID(draw.try_changes(changes));
+    if (!draw.unnoticed.empty())
+      result.notes.push_back(fmt::format(
+          "{} of the inputs (such as {}) can be left out unnoticed: honest errors are larger than what they "
+          "bring",
+          draw.unnoticed.size(), *draw.unnoticed.begin()));
     for (const std::size_t j : draw.unread)
       result.notes.push_back(
           fmt::format("input {} is not read: no output depends on it, and kernels may ignore it", task.inputs[j].name));
