@@ -47,6 +47,10 @@ endfunction()
 function(kerf_test name)
   cmake_parse_arguments(arg "TIMES;EACH" "LABEL;COST;FILTER" "PARTS;SOURCES;APART;DEPS;LIBS" ${ARGN})
   kerf_runs_here(${name} ${arg_LABEL} here filter)
+  if(filter AND NOT KERF_SANITIZE)
+    string(REGEX REPLACE "^kerf_(.*)_tests$" "\\1" room ${name})
+    set(arg_SOURCES ${KERF_SLOW_FILES_${room}})
+  endif()
   if(here)
     add_executable(${name} ${arg_SOURCES})
   else()  # can be built and run by hand all the same
@@ -96,18 +100,22 @@ target_link_libraries(kerf_test_main PUBLIC GTest::gtest)
 # system call filter do not go with a sanitizer's shadow memory. The tsan tree has those of rooms that use threads. A tree
 # without sanitizers runs all, or only what the asan tree leaves out where KERF_UNIT_SUITES is "unsanitized" (./test.sh).
 # KERF_SLOW_<room> are tests that take minutes with a sanitizer: the release tree runs them as well, and the sanitized trees
-# all but KERF_LEFT_OUT_<room>.
+# all but KERF_LEFT_OUT_<room>. Where the release tree runs nothing else of a room, it compiles KERF_SLOW_FILES_<room> alone.
 set(KERF_UNIT_SUITES all CACHE STRING "Unit suites that are run in this tree: all, or unsanitized")
 set(KERF_UNSANITIZED sandbox language_cpp language_opencl_c language_cuda_cpp device_arena device_cpu device_opencl device_cuda
     app export CACHE INTERNAL "")
 set(KERF_THREADED base build interpret judge llm oracle search worker CACHE INTERNAL "")
 set(KERF_SLOW_store "*WriterIsKilledAtAnyMoment" CACHE INTERNAL "")  # a slow writer gets nowhere before it is killed
+set(KERF_SLOW_FILES_store run_store_test.cpp CACHE INTERNAL "")
 set(KERF_LEFT_OUT_store "${KERF_SLOW_store}" CACHE INTERNAL "")
 set(KERF_SLOW_interpret "*RandomGraphs*" CACHE INTERNAL "")
+set(KERF_SLOW_FILES_interpret interpreter_fuzz_test.cpp naive.cpp CACHE INTERNAL "")
 set(KERF_LEFT_OUT_interpret "*RandomGraphs*/1:*RandomGraphs*/2:*RandomGraphs*/3:*RandomGraphs*/4" CACHE INTERNAL "")
 set(KERF_SLOW_search "*BeatsRandomSearch*:*FindsAPointCloseToTheBest*" CACHE INTERNAL "")  # statistics over many searches
+set(KERF_SLOW_FILES_search loop_test.cpp tune_search_test.cpp CACHE INTERNAL "")
 set(KERF_LEFT_OUT_search "${KERF_SLOW_search}" CACHE INTERNAL "")
 set(KERF_SLOW_synth "*Compositions*:*EveryOperatorGivesALegal*:*GoesWhereItIsAsked*" CACHE INTERNAL "")  # thousands of plans
+set(KERF_SLOW_FILES_synth compositions_test.cpp synthesiser_test.cpp CACHE INTERNAL "")
 set(KERF_LEFT_OUT_synth "${KERF_SLOW_synth}" CACHE INTERNAL "")
 function(kerf_runs_here name label out out_filter)
   string(REGEX REPLACE "^kerf_(.*)_tests$" "\\1" room ${name})

@@ -11,7 +11,9 @@ from .emit import emit
 from .errors import BridgeError, from_exception
 from .graph import dtype_word
 from .loading import load
+from .programs import Task, run_once
 from .record import record_of
+from .reference import Exact, class_of_eager
 from .trace import Tracer, replaced, seen_indexing, tensors_in
 
 SCHEMA = 1
@@ -162,14 +164,45 @@ def labelled(result, prefix=""):
             yield from labelled(item, f"{prefix or 'out'}{i}" if len(result) > 1 else prefix or "out")
 
 
-def wants_tf32(graph, part, target):
+MOST_MEASURED = 4 << 30  # bytes of inputs; larger models are not run for their class
+
+
+def measured_class(file, notes):
+    """"tf32" or "f32": what eager PyTorch computes with on this machine's GPU, found by turning TF32 off; "" where it cannot be run.
+    The library takes full precision for many convolutions although it may take TF32, and then a kernel may not take it either."""
+    try:
+        if not torch.cuda.is_available():
+            return ""
+        task = Task(file, "cuda")
+        size = task.size_of_inputs()
+        if not 0 < size < MOST_MEASURED or torch.cuda.mem_get_info()[0] < 10 * size:
+            return ""
+        task.on_device = True
+        module, inputs = task.module(0), task.inputs(0)
+        outputs = run_once(module, inputs)
+        torch.cuda.synchronize()
+        found, evidence = class_of_eager(module, inputs, outputs, Exact(None, "not asked"), "cuda")
+    except Exception:
+        return ""
+    if found in ("tf32", "f32"):
+        notes.append(f"PyTorch computes with {found} on {torch.cuda.get_device_name()}: {evidence}")
+        return found
+    return ""
+
+
+def wants_tf32(part, request, notes):
     """Whether PyTorch itself computes this part with TF32 on the target."""
-    if target != "cuda":
+    if request.get("target", "") != "cuda":
         return False
     operators = {value.operator for value in part.values}
     convolution = any(name.startswith("conv") for name in operators)
     product = bool(operators & {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "scaled_dot_product_attention"})
-    return (convolution and torch.backends.cudnn.allow_tf32) or (product and torch.backends.cuda.matmul.allow_tf32)
+    if not (convolution and torch.backends.cudnn.allow_tf32) and not (product and torch.backends.cuda.matmul.allow_tf32):
+        return False
+    found = measured_class(request["file"], notes)
+    if not found:
+        notes.append("PyTorch may compute with TF32 here: the task is of that class, which was not measured")
+    return found != "f32"
 
 
 def task_name(file):
@@ -222,7 +255,7 @@ def import_loaded(request, loaded, notes):
     if len(set(value.index for value in outputs)) < len(outputs):
         notes.append("some outputs are the same tensor; the task gives it once")
     task = emit(part, task_name(file), describe(loaded, file, missing), request.get("functions", []),
-                bool(request.get("special_values", False)), wants_tf32(graph, part, request.get("target", "")), output_names)
+                bool(request.get("special_values", False)), wants_tf32(part, request, notes), output_names)
     untouched = [value.origin.name for value in outputs if value.origin is not None]
     if untouched:
         notes.append(f"outputs that are inputs, which the task does not give again: {', '.join(untouched)}")

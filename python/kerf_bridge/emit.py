@@ -51,6 +51,42 @@ def distribution(value, texts):
     return facts.input_distribution(origin.sample, origin.exact, value.dtype, texts)
 
 
+DEEP = 5  # layers with weights, from which their default initialisation lets the signal die out
+
+
+def fan_in(value, part):
+    """The extents that a weight is summed over, as text; "" when it is no weight of a product."""
+    origin = value.origin
+    if origin is None or origin.kind != "parameter" or len(value.shape) < 2 or not value.dtype.is_floating_point:
+        return ""
+    for other in part.values:
+        marks = MARK.findall(other.text or "")
+        if str(value.index) in marks[1:2] and re.match(r"(linear|conv)", other.text):
+            shape = list(value.shape)
+            del shape[1 if other.text.startswith("conv_transpose") else 0]
+            return "*".join(str(extent) for extent in shape)
+    return ""
+
+
+def scaled(text, fan, deep):
+    """A distribution around 0 as one that is divided by the root of `fan`: products keep their size where extents are smaller. In deep
+    networks with the gain that keeps it from layer to layer, or no result would depend on the first weights."""
+    match = re.fullmatch(r"(uniform|normal)\((-?[0-9.e-]+), ([0-9.e-]+)\)", text or "")
+    if match is None or not fan:
+        return text
+    kind, low, high = match.group(1), float(match.group(2)), float(match.group(3))
+    if (kind == "uniform" and low != -high) or (kind == "normal" and low != 0):
+        return text
+    root = 1.0
+    for extent in fan.split("*"):
+        root *= int(extent)
+    size = facts.rounded(high * root ** 0.5)
+    if deep:
+        size = max(size, facts.rounded(2 ** 0.5 if kind == "normal" else 6 ** 0.5))
+    low = facts.text_of(-size) if kind == "uniform" else "0"
+    return f"{kind}({low}, {facts.text_of(size)}) / sqrt({fan})"
+
+
 class Emitted:
     def __init__(self):
         self.text = ""
@@ -109,11 +145,13 @@ def emit(part, name, description, functions, special_values, tf32, output_names)
         out.append("special_values = false")
     out.append("\n[inputs]")
     drawn = []
+    fans = {value.index: fan_in(value, part) for value in part.inputs}
+    deep = sum(1 for fan in fans.values() if fan) >= DEEP
     for value, entry in zip(part.inputs, result.inputs):
         origin = value.origin
         source = "" if origin is None or origin.name == entry["name"] else f"  # {entry['source']}"
         out.append(f'{entry["name"]} = "{entry["type"]}"{source}')
-        how = distribution(value, texts)
+        how = scaled(distribution(value, texts), fans[value.index], deep)
         if how is not None:
             drawn.append(f'{entry["name"]} = "{how}"')
     if drawn:

@@ -77,6 +77,8 @@ def weight_distribution(sample, exact):
             return "normal(0, 0.1)"
         near, far = sorted((0.5 * low, 1.5 * low))
         return f"uniform({text_of(rounded(near))}, {text_of(rounded(far))})"
+    if bool(((values == 0) | (values == 1)).all()):  # a mask: in between there is nothing
+        return "integers(0, 1)"
     mean, deviation = float(values.mean()), float(values.std(unbiased=False))
     flatness = float(((values - mean) ** 4).mean()) / deviation ** 4 if deviation > 0 else 0
     if values.numel() >= 64 and flatness < 2.1:

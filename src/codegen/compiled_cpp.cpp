@@ -41,9 +41,25 @@ template <class... A> void kerf_spread(void (*f)(A...), void** p) { kerf_apply(f
 extern "C" void kerf_call(void** p) { kerf_spread(kerf_kernel, p); }
 )";
 
+// How everything here is compiled. -ffp-contract is left at its default, as in a user's build.
+constexpr const char* kFlags = "-std=c++20 -O1 -Wall -Wno-div-by-zero -Werror -fPIC";
+
 Status run_command(const std::string& command, const fs::path& log) {
   if (std::system((command + " > " + log.string() + " 2>&1").c_str()) == 0) return {};
   return fail(Errc::tool_failed, command + "\n" + read_file(log).value_or("no output"));
+}
+
+/// The headers that every kernel includes, precompiled once per program: to parse them takes longer than all else.
+Result<fs::path> precompiled_prologue() {
+  static const TemporaryFolder folder;
+  static const Status made = [&]() -> Status {
+    const fs::path header = folder.path / "prologue.hpp";
+    KERF_TRY_VOID(write_file_atomic(header, std::string(dialects::cpp.prologue)));
+    return run_command(fmt::format("g++ {0} -x c++-header {1} -o {1}.gch", kFlags, header.string()),
+                       folder.path / "log");
+  }();
+  KERF_TRY_VOID(made);
+  return folder.path / "prologue.hpp";
 }
 
 }  // namespace
@@ -72,13 +88,14 @@ Status check_with(const std::string& command, const std::string& source, const s
 Result<std::vector<ir::HostTensor>> run_compiled(const ir::Graph& graph, std::span<const ir::HostTensor> inputs,
                                                  const Bindings& bindings, const NaiveOptions& options) {
   KERF_TRY(const std::string source, generate_naive(graph, dialects::cpp, options));
+  KERF_CHECK(source.find(dialects::cpp.prologue) != std::string::npos, "the source brings its headers itself");
   const TemporaryFolder folder;
   const fs::path file = folder.path / "kernel.cpp", library = folder.path / "kernel.so";
   KERF_TRY_VOID(write_file_atomic(file, symbol_definitions(bindings) + source + kCaller));
-  // -ffp-contract is left at its default, as in a user's build.
-  KERF_TRY_VOID(run_command(fmt::format("g++ -std=c++20 -O1 -Wall -Wno-div-by-zero -Werror -shared -fPIC -o {} {}",
-                                        library.string(), file.string()),
-                            folder.path / "log"));
+  KERF_TRY(const fs::path prologue, precompiled_prologue());
+  KERF_TRY_VOID(run_command(
+      fmt::format("g++ {} -shared -include {} -o {} {}", kFlags, prologue.string(), library.string(), file.string()),
+      folder.path / "log"));
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return fail(Errc::io, dlerror());
   auto* call = reinterpret_cast<void (*)(void**)>(dlsym(handle, "kerf_call"));

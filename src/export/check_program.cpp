@@ -31,7 +31,9 @@ std::string distribution(const Task& task, std::size_t input) {
                      : given->kind == Kind::uniform  ? "kerf_uniform"
                      : given->kind == Kind::integers ? "kerf_integers"
                                                      : "kerf_constant";
-  return fmt::format("{}, {:.17g}, {}", kind, given->a, high);
+  if (given->root == Dim(1)) return fmt::format("{}, {:.17g}, {}", kind, given->a, high);
+  const std::string root = "std::sqrt((double)(" + given->root.to_c() + "))";
+  return fmt::format("{}, {:.17g} / {}, {} / {}", kind, given->a, root, high, root);
 }
 
 std::string tensor_table(const Task& task) {

@@ -9,10 +9,10 @@
 namespace kerf::exporting {
 namespace {
 
-Task rmsnorm() { return parse_task(report::fixture_task(), "", "rmsnorm.toml").value(); }
+Task rmsnorm_task() { return parse_task(report::fixture_task(), "", "rmsnorm.toml").value(); }
 
 TEST(ShapeRanges, AreEveryCombination) {
-  const auto sets = parse_shapes("cols=256..1024:256, rows=96", rmsnorm());
+  const auto sets = parse_shapes("cols=256..1024:256, rows=96", rmsnorm_task());
   ASSERT_TRUE(sets) << sets.error().message;
   ASSERT_EQ(sets->size(), 3u) << "96 x 1024 is a shape set of the task";
   EXPECT_EQ((*sets)[0].name, "rows96_cols256") << "in the task's order";
@@ -20,7 +20,7 @@ TEST(ShapeRanges, AreEveryCombination) {
 }
 
 TEST(ShapeRanges, MistakesAreExplained) {
-  const Task task = rmsnorm();
+  const Task task = rmsnorm_task();
   const auto message = [&](const char* text) { return parse_shapes(text, task).error().message; };
   EXPECT_NE(message("rows=3").find("'cols' has no value"), std::string::npos);
   EXPECT_NE(message("rows=3,colls=4").find("did you mean 'cols'"), std::string::npos);
@@ -32,7 +32,7 @@ TEST(ShapeRanges, MistakesAreExplained) {
 }
 
 TEST(ShapeRanges, TakeTheValuesOfTheNearestSetThatTheKernelAllows) {
-  const Task task = rmsnorm();
+  const Task task = rmsnorm_task();
   const auto candidate =
       parse_candidate("k", "/* kerf\ntune: LANES = {4, 1}\nrequire: cols % LANES == 0\n*/\n").value();
   const Winner winner{task, "cpu", candidate, {{"LANES", 4}}, {{"tall", {{"LANES", 1}}}, {"tail", {{"LANES", 1}}}}, ""};

@@ -103,10 +103,8 @@ Result<oracle::DataSet> DeviceData::make(const oracle::DataDraw& wanted) {
     DeviceDraw draw;
     draw.input = draws[i];
     if (i < impl_->task.distributions.size()) draw.given = impl_->task.distributions[i];
-    if (draw.given && draw.given->b_is_dim) {
-      KERF_TRY(const std::int64_t highest, draw.given->b_dim.evaluate(impl_->shape.symbols));
-      draw.given->b = static_cast<double>(highest);
-      draw.given->b_is_dim = false;
+    if (draw.given) {
+      KERF_TRY(draw.given, on_shape(*draw.given, impl_->shape.symbols));
     }
     recipe.inputs.push_back(std::move(draw));
   }

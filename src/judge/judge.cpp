@@ -62,6 +62,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
   }
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);
+  for (const std::string& input : judge->admission_.idle)
+    judge->notes_.push_back(fmt::format("the outputs do not depend on input {}: it cancels out", input));
   if (!options.cache.empty()) judge->peaks_ = load_peaks(options.cache, tools.target.device->facts());
   (void)observer;
   return judge;

@@ -5,7 +5,7 @@
 namespace kerf::llm {
 namespace {
 
-constexpr const char* kModels = R"([[model]]
+constexpr const char* kModelsText = R"([[model]]
 name = "large"
 base_url = "https://api.example/v1"
 prompt_price = 1.25
@@ -22,7 +22,7 @@ at_once = 1
 )";
 
 TEST(ModelsFile, ReadsModelsAndWritesThemBack) {
-  const auto models = parse_models(kModels, "models.toml").value();
+  const auto models = parse_models(kModelsText, "models.toml").value();
   ASSERT_EQ(models.size(), 2u);
   EXPECT_EQ(models[0].price, (Price{1.25, 10}));
   EXPECT_EQ(models[0].context_tokens, 200000);

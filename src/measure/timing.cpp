@@ -406,7 +406,7 @@ Speedup speedup_of(const KernelSamples& candidate, const KernelSamples& baseline
 int slots_for(std::int64_t bytes_per_slot, const DeviceFacts& facts) {
   const std::int64_t bytes = std::max<std::int64_t>(bytes_per_slot, 1);
   const std::int64_t wanted = (3 * facts.cache_bytes + bytes - 1) / bytes;
-  const std::int64_t affordable = facts.memory_bytes > 0 ? facts.memory_bytes / 4 / bytes : 8;
+  const std::int64_t affordable = facts.memory_bytes > 0 ? facts.memory_bytes / 6 / bytes : 8;
   return static_cast<int>(std::clamp<std::int64_t>(std::min(std::max<std::int64_t>(wanted, 4), affordable), 1, 64));
 }
 

@@ -194,12 +194,11 @@ std::string_view pattern_name(Pattern pattern) {
 bool has_scale(Pattern pattern) { return pattern == Pattern::scaled || pattern == Pattern::rows; }
 
 Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols, const InputDraw& input,
-                            const std::optional<InputDistribution>& given) {
+                            const std::optional<InputDistribution>& symbolic) {
   KERF_TRY(auto extents, evaluate(type.shape, symbols));
-  double highest = given ? given->b : 0;
-  if (given && given->b_is_dim) {
-    KERF_TRY(const std::int64_t value, given->b_dim.evaluate(symbols));
-    highest = static_cast<double>(value);
+  std::optional<InputDistribution> given;
+  if (symbolic) {
+    KERF_TRY(given, on_shape(*symbolic, symbols));
   }
   ir::HostTensor tensor = ir::make_tensor(type.dtype, std::move(extents));
   const std::int64_t count = tensor.elements();
@@ -209,7 +208,7 @@ Result<ir::HostTensor> draw(const ir::TensorType& type, const Bindings& symbols,
       const std::uint64_t bits = mix64(stream + static_cast<std::uint64_t>(i));
       double value;
       if (given) {
-        value = given_value(*given, highest, bits);
+        value = given_value(*given, given->b, bits);
       } else if (type.dtype == DType::boolean) {
         value = static_cast<double>(bits & 1);
       } else if (is_integer(type.dtype)) {

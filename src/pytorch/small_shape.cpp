@@ -78,6 +78,8 @@ std::vector<Number> places(const std::string& text) {
       const std::size_t start = axis < comment ? text.find(',', axis + 1) : comment;
       if (start < comment) take(start, std::min(text.find(')', start), comment));
     }
+    if (const std::size_t root = text.find("/ sqrt(", line); root < comment)
+      take(root + 6, std::min(text.find(')', root), comment));
     if (const std::size_t range = text.find("\"integers(", line); range < comment) {
       const std::size_t comma = text.find(',', range);
       if (comma < comment) {
@@ -150,13 +152,18 @@ bool is_small(const Task& task, const Bindings& symbols) {
 }
 
 /// Extents to try, falling. Divisible by powers of two as far as the real one is, up to 64 (of all but the batch no
-/// less than 8 of them are kept), and not powers themselves: what suits the real extent suits these, and tiles end.
+/// less than 8 of them are kept), and at first not powers themselves: what suits the real extent suits these, and tiles
+/// have an end.
 std::vector<std::int64_t> ladder(std::int64_t extent, bool is_batch) {
   std::vector<std::int64_t> rungs{extent};
+  const auto add = [&](std::int64_t next) {
+    if (next < rungs.back() && next * 5 <= extent * 3) rungs.push_back(next);
+  };
   const std::int64_t most = std::gcd(extent, std::int64_t{64}), least = is_batch ? 1 : std::min<std::int64_t>(most, 8);
-  if (most == 1 && extent > 2 * 35) rungs.push_back(35);
-  for (std::int64_t power = most; power >= least; power /= 2)
-    if (3 * power * 5 < extent * 3) rungs.push_back(3 * power);
+  if (most == 1 && extent > 2 * 35) add(35);
+  for (std::int64_t power = most; power >= least; power /= 2) add(3 * power);
+  for (std::int64_t power = 16; power >= std::max<std::int64_t>(least, 2); power /= 2)
+    if (extent % power == 0) add(power);
   return rungs;
 }
 

@@ -72,8 +72,13 @@ Status recall_sources(const MemoryStore& store, const std::string& task_id, cons
 
 std::vector<Proposal> remembered_kernels(const memory::Recollection& recollection,
                                          const synth::Synthesiser* synthesiser) {
+  /// Where another task's way should take so many times the planner's own first guess, it is no help here.
+  constexpr double kMuchSlower = 1.5;
   std::vector<Proposal> kernels;
   std::set<std::string> sources;
+  double first_guess = 0;
+  if (synthesiser != nullptr && !recollection.items.empty())
+    first_guess = synthesiser->expected_us(synthesiser->starts().front());
   for (const memory::Recalled& one : recollection.items) {
     if (!one.source.empty()) {
       if (!sources.insert(one.source).second) continue;
@@ -87,7 +92,7 @@ std::vector<Proposal> remembered_kernels(const memory::Recollection& recollectio
       continue;
     }
     const auto genome = synthesiser == nullptr ? std::nullopt : synthesiser->adapted(one.recipe);
-    if (!genome) continue;
+    if (!genome || (first_guess > 0 && synthesiser->expected_us(*genome) > kMuchSlower * first_guess)) continue;
     auto candidate = synthesiser->render(*genome);
     if (!candidate || !sources.insert(candidate->source).second) continue;
     Proposal kernel{candidate->name,

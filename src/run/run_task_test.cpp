@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTask = R"(name = "twice"
+constexpr const char* kTwice = R"(name = "twice"
 [inputs]
 x = "f32[n]"
 [outputs]
@@ -28,7 +28,7 @@ constexpr const char* kReference =
 TEST(RunTask, IsRestoredFromItsTextsAlone) {
   std::string pattern = (fs::temp_directory_path() / "kerf-task-test-XXXXXX").string();
   const fs::path root = ::mkdtemp(pattern.data());
-  ASSERT_TRUE(write_file_atomic(root / "a/b/twice.toml", kTask));
+  ASSERT_TRUE(write_file_atomic(root / "a/b/twice.toml", kTwice));
   ASSERT_TRUE(write_file_atomic(root / "shared/twice.cpp", kReference));
   const auto text = read_task(root / "a/b/twice.toml");
   ASSERT_TRUE(text) << text.error().message;
@@ -40,9 +40,9 @@ TEST(RunTask, IsRestoredFromItsTextsAlone) {
 }
 
 TEST(RunTask, RefusesFilesThatCannotBePutBack) {
-  EXPECT_FALSE(restore_task(kTask, R"({"/etc/passwd": "x"})", "twice"));
-  EXPECT_FALSE(restore_task(kTask, R"({"../../shared/twice.cpp": 3})", "twice"));
-  EXPECT_FALSE(restore_task(kTask, "[", "twice"));
+  EXPECT_FALSE(restore_task(kTwice, R"({"/etc/passwd": "x"})", "twice"));
+  EXPECT_FALSE(restore_task(kTwice, R"({"../../shared/twice.cpp": 3})", "twice"));
+  EXPECT_FALSE(restore_task(kTwice, "[", "twice"));
 }
 
 TEST(RunTask, KeepsTheModelItWasMadeFrom) {

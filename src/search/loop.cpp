@@ -553,8 +553,14 @@ Status Search::tuned(Result<Tuned> result) {
 // ---- the end
 
 /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
+/// No luck makes up for half of the speed: kernels further behind are left out.
 Status Search::confirm() {
+  constexpr double kFarBehind = 0.7;  // a logarithm
   std::vector<Elite> finalists = state_.archive().elites();
+  if (const Elite* best = state_.archive().best(); best != nullptr)
+    std::erase_if(finalists, [&](const Elite& elite) {
+      return elite.fitness.log_speedup < best->fitness.log_speedup - kFarBehind && !state_.confirmation_of(elite.step);
+    });
   std::stable_partition(finalists.begin(), finalists.end(),
                         [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
   finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));

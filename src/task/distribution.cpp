@@ -15,7 +15,7 @@ namespace {
 using Kind = InputDistribution::Kind;
 
 const std::vector<std::string> kKinds = {"normal", "uniform", "integers", "constant"};
-constexpr std::string_view kForms = "normal(mean, deviation), uniform(low, high), integers(low, high), constant(value)";
+constexpr std::string_view kForms = "normal(mean, deviation), uniform(low, high), integers(low, high), constant(value); the first two may be followed by / sqrt(extents)";
 
 auto bad(std::string message) { return fail(Errc::invalid_input, std::move(message)); }
 
@@ -41,9 +41,25 @@ Result<InputDistribution> read_integers(const std::vector<std::string>& args) {
   return result;
 }
 
+Result<InputDistribution> parse_distribution(std::string_view text);
+
+/// "normal(0, 1) / sqrt(cols)": what stands before the last '/', divided by a root of an extent.
+Result<InputDistribution> parse_quotient(std::string_view text, std::size_t slash) {
+  const std::string_view divisor = trim(text.substr(slash + 1));
+  if (!divisor.starts_with("sqrt(") || !divisor.ends_with(')'))
+    return bad(fmt::format("expected sqrt(EXTENTS) after '/', not '{}'", divisor));
+  KERF_TRY(InputDistribution result, parse_distribution(text.substr(0, slash)));
+  if (result.kind != Kind::normal && result.kind != Kind::uniform)
+    return bad("only normal and uniform values can be divided by a root");
+  KERF_TRY(result.root, parse_dim(divisor.substr(5, divisor.size() - 6)));
+  if (result.root.is_constant() && result.root.constant() < 1) return bad("the root must be of a number above 0");
+  return result;
+}
+
 /// "normal(0, 1)" and its like.
 Result<InputDistribution> parse_distribution(std::string_view text) {
   text = trim(text);
+  if (const auto slash = text.rfind(") /"); slash != std::string_view::npos) return parse_quotient(text, slash + 2);
   const auto open = text.find('(');
   if (open == std::string_view::npos || !text.ends_with(')')) return bad(fmt::format("expected one of {}", kForms));
   const std::string name(trim(text.substr(0, open)));
@@ -73,6 +89,11 @@ Status check_fits(const InputDistribution& given, const ir::TensorType& input, c
     return bad(fmt::format("'{}' holds {} values; use integers(low, high)", input.name, dtype_name(input.dtype)));
   if (given.kind == Kind::constant && !is_float(input.dtype) && given.a != std::floor(given.a))
     return bad(fmt::format("'{}' holds {} values; {} is none", input.name, dtype_name(input.dtype), given.a));
+  for (const auto& set : shapes) {
+    const auto root = given.root.evaluate(set.symbols);
+    if (!root) return bad(root.error().message);
+    if (*root < 1) return bad(fmt::format("in shape set '{}' the root is of {}", set.name, *root));
+  }
   if (real) return {};
   const double limit =
       input.dtype == DType::i32 ? static_cast<double>(std::numeric_limits<std::int32_t>::max()) : 0x1p53;

@@ -73,6 +73,7 @@ std::string task_id(const Task& task, std::string_view expression) {
     const auto& given = *task.distributions[i];
     canonical.add("distribution", fmt::format("{} {} {} {}", i, static_cast<int>(given.kind), given.a,
                                               given.b_is_dim ? given.b_dim.to_string() : fmt::format("{}", given.b)));
+    if (!(given.root == Dim(1))) canonical.add("root", given.root.to_string());
   }
   canonical.add("expression", canonical_expression(expression));
   if (task.cpp) canonical.add("cpp", task.cpp->source);

@@ -17,6 +17,7 @@ struct Admission {
   std::string reason;              ///< why not; "" when admitted
   std::vector<std::string> tried;  ///< the trivial candidates that failed, as they must
   std::vector<std::string> notes;  ///< what people should know about how the task is judged
+  std::vector<std::string> idle;   ///< inputs that cancel out, of a task with finite ones: kernels may leave them out
 };
 
 /// Tries the trivial candidates (zeros, constant, mean, copy of an input, the reference on a subsample) against the

@@ -218,7 +218,7 @@ class Memory(unittest.TestCase):
         rest = ["one.toml", "two.toml", "three.toml", "sum.toml", "--evals", "1", "--rounds", "1", "--seed", "5", "--memory", "memory.db",
                 *QUICK]
         evidence = lambda: json.loads(self.kerf("skills", "show", "planted", "--memory", "memory.db", "--json").stdout)["evidence"]
-        off = json.loads(self.kerf("campaign", *rest, "--recheck", "0", "--json", "--out", "off").stdout)["skills"]
+        off = json.loads(self.kerf("campaign", "one.toml", *rest[4:], "--recheck", "0", "--json", "--out", "off").stdout)["skills"]
         self.assertEqual((off["budget"], off["skills"]), (0, []))
         small = json.loads(self.kerf("campaign", *rest, "--recheck", "50", "--json", "--out", "small").stdout)["skills"]
         self.assertEqual((small["budget"], small["evaluations"], small["verified"]), (50, 0, 1))

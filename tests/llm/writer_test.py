@@ -65,8 +65,14 @@ class Abilities(unittest.TestCase):
 
 @unittest.skipUnless(KERF, "no kerf was named")
 class Runs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.cache = holder.name  # of compiled kernels, for all tests
+
     def run_kerf(self, *args, folder, memory="off"):
-        env = {**os.environ, "KERF_MEMORY": str(memory), "KERF_CACHE": str(folder / "cache")}
+        env = {**os.environ, "KERF_MEMORY": str(memory), "KERF_CACHE": self.cache}
         done = subprocess.run([KERF, *map(str, args)], cwd=folder, env=env, text=True, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stdout[-1500:] + done.stderr[-3000:])
         return done.stdout
@@ -138,19 +144,21 @@ class Runs(unittest.TestCase):
             self.assertEqual(len(ask("prompts", "export").splitlines()), 1)
 
     def test_experiences_are_shown_credited_and_ranked(self):
-        """The writer is helped by kernels of one task and by no others: their values rise above those of the others."""
+        """The writer is misled by kernels of one task and by no others: their values fall below those of the others."""
         quick = ["--set", "measure.max_rounds=4", "--set", "search.tunings=0", "--set", "search.finalists=1"]
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             memory = folder / "memory.db"
             (folder / "task.toml").write_text(TASK)
-            for task, expr in (("helper", "y = x * 2.0 + 1.0"), ("other", "y = x - mean(x, axis=-1, keepdims=true)")):
+            # Both are about as similar to the task, so that both are shown.
+            for task, expr in (("harmless", "y = x - mean(x, axis=-1, keepdims=true)"), ("misleads", "y = x - min(x, axis=-1, keepdims=true)")):
                 (folder / f"{task}.toml").write_text(f'name = "{task}"\n' + TASK.replace("y = softmax(x, axis=-1)", expr))
                 self.run_kerf("optimize", f"{task}.toml", "--evals", 4, "--out", task, *quick, folder=folder, memory=memory)
             ladder = [self.run_kerf("naive", "task.toml", "--target", "cpu", folder=folder),
                       self.run_kerf("synth", "task.toml", "--target", "cpu", "--start", 0, folder=folder)]
-            mind = writer.Writer(ladder, seed=2, kind="task: helper", base={"compiles": 0.3, "right": 0.7, "faster": 0.5},
-                                 effects={**writer.EFFECTS, "experience": {"compiles": 0.65, "right": 0.25}})
+            # With one of those hardly an answer compiles, else nearly all: neither other draws nor measured times weigh as much.
+            mind = writer.Writer(ladder, seed=2, kind="task: misleads", base={"compiles": 0.95, "right": 0.9, "faster": 0.5},
+                                 effects={**writer.EFFECTS, "experience": {"compiles": -0.93}, "compiler output": {}})
             server = writer.serve(mind)
             url = f"http://127.0.0.1:{server.server_address[1]}/v1"
             for seed in (1, 2):
@@ -163,7 +171,7 @@ class Runs(unittest.TestCase):
             self.assertGreater(len(shown), len(traces) // 2)
             self.assertIn("<experience id=", shown[0]["messages"][1]["content"])
             known = [json.loads(line) for line in self.run_kerf("memory", "export", folder=folder, memory=memory).splitlines()[1:]]
-            values = {"helper": [], "other": []}
+            values = {"harmless": [], "misleads": []}
             for one in known:
                 for stage in ("draft_shown", "refine_shown"):
                     value = one["values"].get(stage, {"count": 0})
@@ -171,7 +179,7 @@ class Runs(unittest.TestCase):
                         values[one["task"]] += [value["mean"]] * int(value["count"])
             mean = {task: sum(list_) / max(1, len(list_)) for task, list_ in values.items()}
             self.assertTrue(all(values.values()), values)
-            self.assertGreater(mean["helper"], mean["other"], values)
+            self.assertGreater(mean["harmless"], mean["misleads"], values)
             # What was written is known now, with its source; the second run began with the first one's kernels.
             written = [one for one in known if one["mind"] == "llm" and one["kind"] == "kernel"]
             self.assertTrue(written and all("kerf_kernel" in one["source"] for one in written))

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kName = "command";
+constexpr const char* kCommandMind = "command";
 constexpr std::int64_t kLargestKernel = 4 << 20;  // bytes
-constexpr int kMostRepeats = 5;                   // known kernels in a row
+constexpr int kMostCommandRepeats = 5;            // known kernels in a row
 
 /// Removed with all that is in it.
 class WorkFolder {
@@ -77,16 +77,16 @@ class CommandMind final : public Proposer {
  public:
   CommandMind(AgentTask task, CommandOptions options) : task_(std::move(task)), options_(std::move(options)) {}
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kCommandMind; }
   std::vector<OperationInfo> operations() const override { return {{kStartOperation}, {"draft"}, {"refine", true}}; }
   int questions_at_once() const override { return 1; }
   void cancel() override { cancelled_ = true; }
   void observe(const Step& step) override {
-    if (step.proposer == kName) repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
+    if (step.proposer == kCommandMind) repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
   }
   Spending spending() const override {
     Spending now;
-    if (repeats_ >= kMostRepeats)
+    if (repeats_ >= kMostCommandRepeats)
       now.used_up = fmt::format("the agent's program repeats itself: {} known kernels in a row", repeats_.load());
     return now;
   }

@@ -25,7 +25,7 @@
 namespace kerf::agents {
 namespace {
 
-constexpr const char* kName = "llm";
+constexpr const char* kLlmMind = "llm";
 constexpr int kMostRepeats = 20;            // known kernels in a row, after which the models have no more to say
 constexpr std::size_t kRecentResults = 12;  // shown to the one who edits prompts
 constexpr std::size_t kLongestLine = 200;   // bytes of one of them
@@ -73,7 +73,7 @@ class LlmMind final : public Proposer {
     }
   }
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kLlmMind; }
   std::vector<OperationInfo> operations() const override { return {{kStartOperation}, {"draft"}, {"refine", true}}; }
   int questions_at_once() const override { return at_once_; }
   void cancel() override { cancelled_ = true; }
@@ -91,9 +91,9 @@ class LlmMind final : public Proposer {
   void observe(const Step& step) override {
     const std::lock_guard lock(mutex_);
     const auto gain = gains_.observe(step);
-    if (step.proposer == kName) conversations_.became(step);
+    if (step.proposer == kLlmMind) conversations_.became(step);
     if (auto improved = lineages_.observe(step)) improved_ = std::move(improved);
-    if (step.proposer != kName || !gain) return;
+    if (step.proposer != kLlmMind || !gain) return;
     repeats_ = is_duplicate(step) ? repeats_ + 1 : 0;
     bandit_.observe(step.provenance.model, *gain, priced_ ? step.provenance.cost_usd : step.provenance.seconds);
     tools_.prompts.observe(prompt_variant(step.provenance.prompt), prompt_stage(step.provenance.prompt), *gain);

@@ -29,9 +29,7 @@ class BuiltinProposer final : public Proposer {
  public:
   BuiltinProposer(std::shared_ptr<Synthesiser> synthesiser, Foresee foresee, const Advice& advice)
       : synthesiser_(std::move(synthesiser)), foresee_(std::move(foresee)), starts_(synthesiser_->starts()) {
-    if (!advice.empty())
-      std::stable_sort(starts_.begin(), starts_.end(),
-                       [&](const Genome& a, const Genome& b) { return advised(a, advice) > advised(b, advice); });
+    if (!advice.empty()) order_by(advice);
   }
 
   std::string_view name() const override { return "builtin"; }
@@ -66,6 +64,23 @@ class BuiltinProposer final : public Proposer {
   }
 
  private:
+  /// By what is known of their variants; a plan that should take twice as long as the shortest needs variants that are
+  /// twice as good as its own.
+  void order_by(const Advice& advice) {
+    std::vector<std::pair<double, Genome>> scored;
+    double shortest = 0;
+    for (const Genome& start : starts_)
+      if (const double expected = synthesiser_->expected_us(start); expected > 0)
+        shortest = shortest > 0 ? std::min(shortest, expected) : expected;
+    for (Genome& start : starts_) {
+      const double expected = synthesiser_->expected_us(start);
+      const double behind = expected > 0 ? std::log(expected / shortest) : 0;
+      scored.emplace_back(advised(start, advice) - behind, std::move(start));
+    }
+    std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t i = 0; i < scored.size(); ++i) starts_[i] = std::move(scored[i].second);
+  }
+
   /// True when the child goes where the search would like it to, as far as its source tells.
   bool leads(const ProposalRequest& request, const Proposal& child) const {
     if (!request.direction || !foresee_) return true;

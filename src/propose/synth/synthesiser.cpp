@@ -375,6 +375,12 @@ Result<Candidate> Synthesiser::Impl::write(const Genome& genome, const std::stri
               fmt::format("{}{}", names.empty() ? "" : join(names, ", ") + ": ", candidate.error().message));
 }
 
+double Synthesiser::expected_us(const Genome& genome) const {
+  double total = 0;
+  for (const GroupFacts& group : facts(genome)) total += group.expected_us;
+  return total;
+}
+
 std::vector<GroupFacts> Synthesiser::facts(const Genome& genome) const {
   const Layout* layout = impl_->layout_of(genome);
   if (layout == nullptr) return {};

@@ -52,6 +52,7 @@ class Synthesiser {
   Result<Candidate> render(const Genome& genome) const;
   std::string describe(const Genome& genome) const;                    ///< "matmul/tiled + pointwise/vector"
   std::vector<GroupFacts> facts(const Genome& genome) const;           ///< of its groups; empty when it does not fit
+  double expected_us(const Genome& genome) const;                      ///< the same added up; 0: not known
   std::string difference(const Genome& from, const Genome& to) const;  ///< "g0 BM 64 -> 128"
 
  private:

@@ -13,7 +13,7 @@
 namespace kerf::synth {
 namespace {
 
-ir::TensorType tensor(const std::string& name, const std::string& type) { return *ir::parse_tensor_type(name, type); }
+ir::TensorType typed(const std::string& name, const std::string& type) { return *ir::parse_tensor_type(name, type); }
 
 /// The whole expression as one group.
 struct Whole {
@@ -44,8 +44,8 @@ TemplateValues fill(const Family& family, const Whole& w) {
 const Bindings kSizes{{"b", 2}, {"m", 3}, {"n", 5}, {"k", 7}, {"s", 11}};
 
 TEST(MatmulFamily, SortsTheAxesOfAContraction) {
-  const Whole w = whole("einsum(\"bkmc,ncbk->bnm\", p, q)",
-                        {tensor("p", "f32[b, k, m, s]"), tensor("q", "f32[n, s, b, k]")}, kSizes);
+  const Whole w =
+      whole("einsum(\"bkmc,ncbk->bnm\", p, q)", {typed("p", "f32[b, k, m, s]"), typed("q", "f32[n, s, b, k]")}, kSizes);
   const auto axes = product_axes(w.plan.graph, w.anchor());
   ASSERT_TRUE(axes);
   EXPECT_EQ(to_string(axes->shape(axes->batch)), "[b]");
@@ -66,8 +66,7 @@ TEST(MatmulFamily, RefusesASumThatIsNoPartOfTheProduct) {
 }
 
 TEST(MatmulFamily, ReadsTransposedOperandsInPlace) {
-  const Whole w =
-      whole("matmul(p, transpose(q, [1, 0]))", {tensor("p", "f32[m, k]"), tensor("q", "f32[n, k]")}, kSizes);
+  const Whole w = whole("matmul(p, transpose(q, [1, 0]))", {typed("p", "f32[m, k]"), typed("q", "f32[n, k]")}, kSizes);
   ASSERT_TRUE(matmul_family().fits(w.plan, w.group()));
   const TemplateValues values = fill(matmul_family(), w);
   EXPECT_EQ(values.text.at("B_DIRECT"), "1");
@@ -76,14 +75,14 @@ TEST(MatmulFamily, ReadsTransposedOperandsInPlace) {
 }
 
 TEST(MatmulFamily, AnOperandWithAPrologueIsLoadedByAHook) {
-  const Whole w = whole("matmul(exp(p), q)", {tensor("p", "f32[m, k]"), tensor("q", "f32[k, n]")}, kSizes);
+  const Whole w = whole("matmul(exp(p), q)", {typed("p", "f32[m, k]"), typed("q", "f32[k, n]")}, kSizes);
   const TemplateValues values = fill(matmul_family(), w);
   EXPECT_EQ(values.text.at("A_DIRECT"), "0");
   EXPECT_EQ(values.text.at("B_DIRECT"), "1");
 }
 
 TEST(Epilogue, KeepsLayoutsThatKeepEveryElement) {
-  const std::vector<ir::TensorType> inputs{tensor("p", "f32[m, k]"), tensor("q", "f32[k, n]")};
+  const std::vector<ir::TensorType> inputs{typed("p", "f32[m, k]"), typed("q", "f32[k, n]")};
   for (const char* text :
        {"relu(matmul(p, q))", "transpose(matmul(p, q) + 1, [1, 0])", "reshape(exp(matmul(p, q)), [m * n])"})
     EXPECT_TRUE(matmul_family().fits(whole(text, inputs, kSizes).plan, whole(text, inputs, kSizes).group())) << text;
@@ -93,7 +92,7 @@ TEST(Epilogue, KeepsLayoutsThatKeepEveryElement) {
 }
 
 TEST(Epilogue, KnowsWhetherTheOrderStays) {
-  const std::vector<ir::TensorType> inputs{tensor("p", "f32[m, k]"), tensor("q", "f32[k, n]")};
+  const std::vector<ir::TensorType> inputs{typed("p", "f32[m, k]"), typed("q", "f32[k, n]")};
   const Whole same = whole("reshape(matmul(p, q), [m * n]) * 2", inputs, kSizes);
   const Whole turned = whole("transpose(matmul(p, q), [1, 0])", inputs, kSizes);
   EXPECT_TRUE(keeps_order(*layout_steps(same.plan.graph, same.group(), same.anchor())));
@@ -102,7 +101,7 @@ TEST(Epilogue, KnowsWhetherTheOrderStays) {
 
 TEST(ConvFamily, AWindowOfATransposedConvolutionReachesAsFarAsItsTaps) {
   const Whole w = whole("conv_transpose2d(x, w, stride=2, padding=1, output_padding=1)",
-                        {tensor("x", "f32[b, 3, m, n]"), tensor("w", "f32[3, 4, 3, 5]")}, kSizes);
+                        {typed("x", "f32[b, 3, m, n]"), typed("w", "f32[3, 4, 3, 5]")}, kSizes);
   ASSERT_TRUE(conv_family().fits(w.plan, w.group()));
   const TemplateValues values = fill(conv_family(), w);
   EXPECT_EQ(values.text.at("STRICT"), "1");
@@ -118,14 +117,14 @@ TEST(ConvFamily, AWindowOfATransposedConvolutionReachesAsFarAsItsTaps) {
 
 TEST(ConvFamily, KnowsDepthwise) {
   const Whole w = whole("conv2d(x, w, padding=1, groups=6)",
-                        {tensor("x", "f32[b, 6, m, n]"), tensor("w", "f32[6, 1, 3, 3]")}, kSizes);
+                        {typed("x", "f32[b, 6, m, n]"), typed("w", "f32[6, 1, 3, 3]")}, kSizes);
   const TemplateValues values = fill(conv_family(), w);
   EXPECT_EQ(values.text.at("DEPTHWISE"), "1");
   EXPECT_EQ(values.text.at("STRICT"), "0");
 }
 
 TEST(PoolFamily, TakesTheAxesBeforeTheWindowsAsPlanes) {
-  const Whole w = whole("max_pool2d(x, 3, stride=2, padding=1)", {tensor("x", "f32[b, k, m, n]")}, kSizes);
+  const Whole w = whole("max_pool2d(x, 3, stride=2, padding=1)", {typed("x", "f32[b, k, m, n]")}, kSizes);
   ASSERT_TRUE(pool_family().fits(w.plan, w.group()));
   const TemplateValues values = fill(pool_family(), w);
   EXPECT_EQ(values.extents.at("PLANES"), "(" + (Dim::symbol("b") * Dim::symbol("k")).to_string() + ")");
@@ -134,8 +133,8 @@ TEST(PoolFamily, TakesTheAxesBeforeTheWindowsAsPlanes) {
 }
 
 TEST(AttentionFamily, RecognisesTheStructureHoweverItWasWritten) {
-  const std::vector<ir::TensorType> inputs{tensor("q", "f32[b, m, k]"), tensor("c", "f32[b, s, k]"),
-                                           tensor("v", "f32[b, s, n]")};
+  const std::vector<ir::TensorType> inputs{typed("q", "f32[b, m, k]"), typed("c", "f32[b, s, k]"),
+                                           typed("v", "f32[b, s, n]")};
   const Whole called = whole("attention(q, c, v)", inputs, kSizes);
   ASSERT_TRUE(attention_family().fits(called.plan, called.group()));
   EXPECT_EQ(fill(attention_family(), called).text.at("CAUSAL"), "0");
@@ -147,8 +146,8 @@ TEST(AttentionFamily, RecognisesTheStructureHoweverItWasWritten) {
 }
 
 TEST(AttentionFamily, SkipsKeysOnlyWhereTheMaskIsKnownToBeCausal) {
-  const std::vector<ir::TensorType> inputs{tensor("q", "f32[b, m, k]"), tensor("c", "f32[b, m, k]"),
-                                           tensor("v", "f32[b, m, n]"), tensor("keep", "bool[m, m]")};
+  const std::vector<ir::TensorType> inputs{typed("q", "f32[b, m, k]"), typed("c", "f32[b, m, k]"),
+                                           typed("v", "f32[b, m, n]"), typed("keep", "bool[m, m]")};
   const std::vector<ir::TensorType> three(inputs.begin(), inputs.end() - 1);
   EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, causal=true)", three, kSizes)).text.at("CAUSAL"), "1");
   EXPECT_EQ(fill(attention_family(), whole("attention(q, c, v, mask=keep)", inputs, kSizes)).text.at("CAUSAL"), "0");
