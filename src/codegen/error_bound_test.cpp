@@ -167,6 +167,18 @@ const Task& task_named(const std::string& name) {
   return *std::find_if(tasks().begin(), tasks().end(), [&](const Task& task) { return task.name == name; });
 }
 
+/// Errors with one cause (a row's mean) exceed what independent ones lead to, but not by much.
+TEST(ErrorBoundWidth, OfErrorsThatWalkIsOfTheSizeOfHonestErrors) {
+  ir::ErrorModel model;
+  model.walk = true;
+  for (const char* name : {"gelu", "softmax", "layer_norm", "batch_norm", "variance", "mlp", "attention", "conv2d",
+                           "avg_pool", "cumsum", "cumprod", "matmul_positive"}) {
+    const Outcome outcome = measure(task_named(name), {}, model);
+    EXPECT_LE(outcome.worst, 4) << name << ": rms " << outcome.rms;
+    EXPECT_LT(outcome.skipped, 0.01) << name;
+  }
+}
+
 TEST(ErrorBoundWidth, IsAFewRoundingsForElementwiseFunctions) {
   for (const char* name : {"gelu", "gelu_tanh", "silu", "division", "log_softmax"})
     EXPECT_LT(measure(task_named(name)).median_relative, 1e-6) << name;

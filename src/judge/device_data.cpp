@@ -4,7 +4,6 @@
 #include "ir/analysis/cost.hpp"
 #include "ir/analysis/error_bound.hpp"
 #include "model/candidate.hpp"
-#include "oracle/reference.hpp"
 
 namespace kerf {
 namespace {
@@ -54,13 +53,14 @@ bool too_large_for_the_host(const Task& task, const ShapeSet& shape) {
   return cost && cost->fma_flops > kHostFlops;
 }
 
-Result<DeviceData::Compiled> DeviceData::compile(const Task& task, const ShapeSet& shape, Target& target,
-                                                 BuildCache& builds) {
+Result<DeviceData::Compiled> DeviceData::compile(const Task& task, const oracle::Reference& reference,
+                                                 const ShapeSet& shape, Target& target, BuildCache& builds) {
   if (!task.graph || target.device->facts().runs_on_host || !too_large_for_the_host(task, shape)) return Compiled{};
   std::vector<Bindings> shape_sets;
   for (const ShapeSet& set : task.shapes) shape_sets.push_back(set.symbols);
   KERF_TRY(ir::Graph bounded,
-           ir::with_error_bounds(ir::simplify(*task.graph), oracle::error_model(task.precision), shape_sets));
+           ir::with_error_bounds(ir::simplify(*task.graph),
+                                 oracle::error_model(task.precision, reference.errors_walk()), shape_sets));
   codegen::NaiveOptions options;
   options.compute = DType::f64;
   options.outputs_in_compute_type = true;
@@ -75,11 +75,12 @@ Result<DeviceData::Compiled> DeviceData::compile(const Task& task, const ShapeSe
   return compiled;
 }
 
-Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const ShapeSet& shape, Target& target,
-                                                     BuildCache& builds, Bench& bench) {
+Result<std::unique_ptr<DeviceData>> DeviceData::open(const Task& task, const oracle::Reference& reference,
+                                                     const ShapeSet& shape, Target& target, BuildCache& builds,
+                                                     Bench& bench) {
   auto* const oracle = dynamic_cast<DeviceOracle*>(&bench);
   if (oracle == nullptr || !task.graph || !too_large_for_the_host(task, shape)) return std::unique_ptr<DeviceData>();
-  KERF_TRY(Compiled compiled, compile(task, shape, target, builds));
+  KERF_TRY(Compiled compiled, compile(task, reference, shape, target, builds));
   if (const auto* failed = std::get_if<CompileFailed>(&compiled.outcome))
     return fail(Errc::tool_failed, "the generated oracle does not compile (a fault in Kerf):\n" + failed->log);
   auto impl = std::make_unique<Impl>(Impl{task, shape, *oracle, {}, oracle::nan_is_free(*task.graph)});

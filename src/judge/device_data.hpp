@@ -10,6 +10,7 @@
 #include "model/task.hpp"
 #include "oracle/dataset.hpp"
 #include "oracle/inputs.hpp"
+#include "oracle/reference.hpp"
 #include "target/target.hpp"
 
 namespace kerf {
@@ -17,8 +18,10 @@ namespace kerf {
 class DeviceData {
  public:
   /// Null when the shape is small enough for the host or the bench cannot make data itself. Compiles the oracle.
-  static Result<std::unique_ptr<DeviceData>> open(const Task& task, const ShapeSet& shape, Target& target,
-                                                  BuildCache& builds, Bench& bench);
+  /// Its bounds are those of `reference`.
+  static Result<std::unique_ptr<DeviceData>> open(const Task& task, const oracle::Reference& reference,
+                                                  const ShapeSet& shape, Target& target, BuildCache& builds,
+                                                  Bench& bench);
   ~DeviceData();
 
   /// The compiled oracle, or the compiler output; from the build cache when it can be. Of shapes that are small enough
@@ -27,7 +30,8 @@ class DeviceData {
     Candidate candidate;
     CompileOutcome outcome;
   };
-  static Result<Compiled> compile(const Task& task, const ShapeSet& shape, Target& target, BuildCache& builds);
+  static Result<Compiled> compile(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                                  Target& target, BuildCache& builds);
 
   Result<oracle::DataSet> make(const oracle::DataDraw& draw);
 

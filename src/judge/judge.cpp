@@ -12,6 +12,7 @@
 #include "base/version.hpp"
 #include "judge/evaluation_cache.hpp"
 #include "judge/judge_sources.hpp"
+#include "oracle/error_walk.hpp"
 #include "task/task.hpp"
 #include "verify/cpp_reference.hpp"
 
@@ -49,12 +50,15 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
     if (tools.cpp == nullptr) return fail(Errc::unavailable, "a C++ reference needs a C++ compiler: install g++");
     KERF_TRY(judge->reference_, make_cpp_reference(task, *tools.cpp->language, *tools.cpp->device));
   }
+  if (judge->reference_->errors_walk()) judge->notes_.emplace_back(oracle::kWalkNote);
   judge->compile_shapes_ahead();
   if (first) judge->compile_ahead(*std::move(first));
   // Admission is about the task, whatever shape, target and seed are asked for.
   const std::int64_t host_bytes = tools.host_bytes > 0 ? tools.host_bytes : available_memory_bytes();
   if (!tools.admitted) {
     KERF_TRY(judge->admission_, admit(task, *judge->reference_, host_bytes));
+    for (const std::string& note : judge->admission_.notes)
+      if (std::ranges::find(judge->notes_, note) == judge->notes_.end()) judge->notes_.push_back(note);
   }
   if (!judge->admission_.admitted)
     return fail(Errc::invalid_input, "task " + task.name + " is refused: " + judge->admission_.reason);

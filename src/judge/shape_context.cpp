@@ -113,7 +113,8 @@ void ShapeContext::add_cost(const Inputs& inputs, const char* name, Nanoseconds 
 void ShapeContext::compile_ahead(const Inputs& inputs) {
   ShapeContext unused(inputs.shape);
   std::thread oracle([&inputs] {
-    (void)DeviceData::compile(inputs.task, inputs.shape, inputs.target, inputs.builds);  // prepare() reports errors
+    (void)DeviceData::compile(inputs.task, inputs.reference, inputs.shape, inputs.target,
+                              inputs.builds);  // prepare() reports errors
   });
   (void)unused.add_baselines(inputs);
   oracle.join();

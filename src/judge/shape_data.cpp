@@ -239,7 +239,7 @@ Status ShapeContext::make_data(const Inputs& inputs, const UsablePatterns* patte
   LoadedBaseline* const plain = accuracy_ ? accuracy_.get() : naive;
   if (accuracy_) KERF_TRY_VOID(load(*accuracy_));
   KERF_TRY(device_data_, part(inputs, "compiling the oracle", [&] {
-             return DeviceData::open(inputs.task, shape_, inputs.target, inputs.builds, *bench_);
+             return DeviceData::open(inputs.task, inputs.reference, shape_, inputs.target, inputs.builds, *bench_);
            }));
 
   KERF_TRY(const bool ordinary, add_data(inputs, {Pattern::normal, "normal"}, plain));

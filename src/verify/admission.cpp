@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +14,9 @@
 #include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "ir/analysis/cost.hpp"
+#include "ir/analysis/work.hpp"
 #include "oracle/compare.hpp"
+#include "oracle/error_walk.hpp"
 #include "oracle/honest.hpp"
 #include "verify/memory.hpp"
 
@@ -76,16 +77,17 @@ struct TrivialCandidate {
 };
 
 /// `other` is the answer to other inputs: what a kernel could have learnt without looking at these.
-std::vector<TrivialCandidate> trivial_candidates(const Task& task, const DataSet& data, const DataSet& other) {
+std::vector<TrivialCandidate> trivial_candidates(const Task& task, const DataSet& data,
+                                                 const std::vector<ir::HostTensor>& other) {
   std::vector<TrivialCandidate> all;
   all.push_back({"zeros", fill(task, data, [](std::size_t, std::int64_t) { return 0.0; })});
   all.push_back({"constant one", fill(task, data, [](std::size_t, std::int64_t) { return 1.0; })});
   std::vector<double> means;
-  for (const auto& expected : other.expected) means.push_back(mean_of(expected));
+  for (const auto& output : other) means.push_back(mean_of(output));
   all.push_back(
       {"mean of the expected values", fill(task, data, [&](std::size_t k, std::int64_t) { return means[k]; })});
   all.push_back({"first expected value everywhere", fill(task, data, [&](std::size_t k, std::int64_t) {
-                   return load_element(other.expected[k].dtype, other.expected[k].bytes.data(), 0);
+                   return load_element(other[k].dtype, other[k].bytes.data(), 0);
                  })});
   for (std::size_t j = 0; j < data.inputs.size(); ++j) {
     const ir::HostTensor& input = data.inputs[j];
@@ -112,32 +114,47 @@ ir::HostTensor halved(const ir::HostTensor& tensor, std::size_t axis) {
   return copy;
 }
 
-/// The reference's own outputs for other inputs, in the output dtypes: a trivial candidate that computes the right
-/// thing from wrong data.
-Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                                           std::vector<ir::HostTensor> inputs) {
-  KERF_TRY(const DataSet other, reference.expect(shape, std::move(inputs)));
-  return fill(task, other, [&](std::size_t k, std::int64_t i) {
-    return load_element(other.expected[k].dtype, other.expected[k].bytes.data(), static_cast<std::size_t>(i));
-  });
+/// Values of the reference in the output dtypes.
+std::vector<ir::HostTensor> stored(const Task& task, const std::vector<ir::HostTensor>& values) {
+  std::vector<ir::HostTensor> outputs;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    outputs.push_back(ir::make_tensor(task.outputs[k].dtype, values[k].shape));
+    for (std::int64_t i = 0; i < values[k].elements(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      store_element(outputs[k].dtype, outputs[k].bytes.data(), at,
+                    load_element(values[k].dtype, values[k].bytes.data(), at));
+    }
+  }
+  return outputs;
 }
 
-/// Inputs moved by one rounding of the task's accuracy class, up or down at random. What that does to the outputs is
-/// about what an honest implementation loses.
+/// The reference's own outputs for other inputs: a trivial candidate that computes the right thing from wrong data.
+Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
+                                           std::vector<ir::HostTensor> inputs) {
+  KERF_TRY(const auto values, reference.answer(shape, std::move(inputs)));
+  return stored(task, values);
+}
+
+/// Inputs moved by up to one rounding of the task's accuracy class, at random. What that does to the outputs is about
+/// what an honest implementation loses.
 std::vector<ir::HostTensor> moved(const Task& task, const std::vector<ir::HostTensor>& inputs, std::uint64_t seed) {
   const ir::ErrorModel model = oracle::error_model(task.precision);
   const double unit = std::max(model.rounding, model.operand);
   std::vector<ir::HostTensor> all = inputs;
   for (std::size_t j = 0; j < all.size(); ++j) {
     if (!is_float(all[j].dtype)) continue;
-    // Half a step or less would be rounded away again.
-    const double step = 1.5 * std::max(unit, oracle::rounding_unit(all[j].dtype));
+    // As far as rounding moves numbers, whose errors are spread evenly. Where the format they are stored in has no
+    // numbers in between, by one and a half roundings: half a step or less would be rounded away again.
+    const double stored = oracle::rounding_unit(all[j].dtype);
+    const bool fine = unit >= 16 * stored;
     for (std::int64_t i = 0; i < all[j].elements(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       const double value = load_element(all[j].dtype, all[j].bytes.data(), at);
-      const bool up =
-          (mix64(seed + mix64(static_cast<std::uint64_t>(i) + (static_cast<std::uint64_t>(j) << 48))) & 1) != 0;
-      store_element(all[j].dtype, all[j].bytes.data(), at, value * (up ? 1 + step : 1 - step));
+      const std::uint64_t bits =
+          mix64(seed + mix64(static_cast<std::uint64_t>(i) + (static_cast<std::uint64_t>(j) << 48)));
+      const double even = static_cast<double>(bits >> 11) * 0x1.0p-52 - 1;  // in [-1, 1)
+      const double step = fine ? unit * even : 1.5 * std::max(unit, stored) * ((bits & 1) != 0 ? 1 : -1);
+      store_element(all[j].dtype, all[j].bytes.data(), at, value * (1 + step));
     }
   }
   return all;
@@ -166,6 +183,14 @@ bool reads_everything(const Task& task, const ShapeSet& shape, const DataSet& da
   return cost->bytes_read >= all;
 }
 
+/// Operations of one answer of the reference; nothing where it is not known.
+std::optional<double> work_of(const Task& task, const ShapeSet& shape) {
+  if (!task.graph) return std::nullopt;
+  const auto work = ir::whole_work(*task.graph, shape.symbols);
+  if (!work) return std::nullopt;
+  return std::max(1.0, *work);
+}
+
 /// An input that a trivial candidate does not look at, or only at half of along an axis.
 struct Change {
   std::size_t input = 0;
@@ -173,7 +198,7 @@ struct Change {
 };
 
 /// Operations that the reference's answers to changed inputs may take together, and the fewest answers.
-constexpr double kChangesWork = 4e9;
+constexpr double kChangesWork = 6e9;
 constexpr std::size_t kFewestChanges = 8;
 
 /// All changes; of tasks with many inputs that take long to answer, a choice that depends on the task alone.
@@ -184,14 +209,13 @@ std::vector<Change> changes_to_try(const Task& task, const ShapeSet& shape, cons
     for (std::size_t j = 0; j < data.inputs.size(); ++j)
       for (std::size_t axis = 0; axis < data.inputs[j].shape.size(); ++axis)
         if (data.inputs[j].shape[axis] >= 2 && data.inputs[j].elements() > 0) all.push_back({j, axis});
-  if (!task.graph) return all;
-  const auto cost = ir::cost(*task.graph, shape.symbols);
-  if (!cost) return all;
-  const auto most = static_cast<std::size_t>(kChangesWork / std::max(1.0, cost->fma_flops / 2 + cost->other_flops));
+  const auto work = work_of(task, shape);
+  if (!work) return all;
+  const auto most = static_cast<std::size_t>(kChangesWork / *work);
   if (all.size() <= std::max(most, kFewestChanges)) return all;
   Rng rng = Rng(hash64(task.id)).fork("changes");
-  for (std::size_t i = all.size(); i > 1; --i)
-    std::swap(all[i - 1], all[static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(i) - 1))]);
+  for (std::size_t i = all.size(); i > 2; --i)  // the first input, which models have their data in, is always tried
+    std::swap(all[i - 1], all[static_cast<std::size_t>(rng.integer(1, static_cast<std::int64_t>(i) - 1))]);
   all.resize(std::max(most, kFewestChanges));
   std::stable_partition(all.begin(), all.end(), [](const Change& change) { return !change.axis; });
   return all;
@@ -216,12 +240,12 @@ bool is_same(const DataSet& data, const std::vector<ir::HostTensor>& outputs) {
   return true;
 }
 
-/// Whether input `j` cancels out: other values of any size change nothing. (Where a function is saturated, small ones
-/// do.) Asked of tasks that promise finite inputs alone: others' kernels must let NaN through.
+/// Whether input `j`, of which `other` changes nothing, cancels out: so do other values of any size. (Where a function
+/// is saturated, small ones do.) Asked of tasks that promise finite inputs alone: others' kernels must let NaN through.
 Result<bool> cancels_out(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                          const DataSet& data, std::size_t j, const ir::HostTensor& other) {
   if (!is_float(other.dtype)) return false;
-  for (const double scale : {1.0, 0x1p-10, 0x1p10}) {
+  for (const double scale : {0x1p-10, 0x1p10}) {
     std::vector<ir::HostTensor> changed = data.inputs;
     changed[j] = other;
     for (std::int64_t i = 0; i < other.elements(); ++i) {
@@ -238,65 +262,100 @@ Result<bool> cancels_out(const Task& task, const oracle::Reference& reference, c
 /// A trivial candidate that was accepted on one draw of data, and what to tell the user when luck is ruled out.
 struct Suspect {
   std::string trivial, refusal;
+  std::optional<Change> change;  ///< none: it takes no answer to changed inputs
 };
 
-/// Tries trivial candidates on one draw (`all`: also those that take further answers of the reference); names those
-/// that failed, as they must, in `tried`.
-Result<std::vector<Suspect>> suspects_on(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
-                                         const DataSet& data, std::uint64_t seed, bool all,
-                                         std::vector<std::string>& tried, std::set<std::string>& idle) {
-  std::vector<Suspect> suspects;
-  const auto judge = [&](std::string trivial, const std::vector<ir::HostTensor>& outputs, std::string refusal) {
-    if (would_pass(task, data, outputs))
-      suspects.push_back({std::move(trivial), std::move(refusal)});
+/// One draw of data that trivial candidates are tried on, with other data.
+struct Draw {
+  const Task& task;
+  const oracle::Reference& reference;
+  const ShapeSet& shape;
+  const DataSet& data;
+  std::uint64_t seed = 0;
+
+  std::vector<Suspect> passed;
+  std::vector<std::string> failed;  ///< as they must
+  std::set<std::size_t> idle;       ///< inputs that cancel out, of a task with finite ones
+  std::set<std::string> unnoticed;  ///< minor inputs of a deep network that may be ignored or halved
+
+  void judge(Suspect candidate, const std::vector<ir::HostTensor>& outputs) {
+    if (!would_pass(task, data, outputs))
+      failed.push_back(std::move(candidate.trivial));
+    else if (candidate.change && is_minor(candidate.change->input))
+      unnoticed.insert(task.inputs[candidate.change->input].name);
     else
-      tried.push_back(std::move(trivial));
-  };
-  KERF_TRY(const DataSet elsewhere, oracle::make_data(task, reference, shape, {oracle::Pattern::normal, seed + 2}));
-  for (const TrivialCandidate& trivial : trivial_candidates(task, data, elsewhere))
-    judge(trivial.name, trivial.outputs,
-          fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
-                      "outputs depend on the data.",
-                      trivial.name));
-  judge("answer to other inputs",
-        fill(task, elsewhere,
-             [&](std::size_t k, std::int64_t i) {
-               return load_element(elsewhere.expected[k].dtype, elsewhere.expected[k].bytes.data(),
-                                   static_cast<std::size_t>(i));
-             }),
-        "the outputs hardly depend on the inputs: the answer to other inputs would pass.");
-  if (!all) return suspects;
+      passed.push_back(std::move(candidate));
+  }
+
+  /// One of the many vectors of a deep network (a bias, a scale), of which one alone may well matter less than honest
+  /// errors do. Ignoring it saves nothing.
+  bool is_minor(std::size_t input) const {
+    constexpr double kShare = 1.0 / 64;
+    double all = 0;
+    for (const auto& one : data.inputs) all += static_cast<double>(one.elements());
+    return reference.errors_walk() && data.inputs[input].shape.size() <= 1 &&
+           static_cast<double>(data.inputs[input].elements()) < kShare * all;
+  }
+
+  Status try_constants();
+  Status try_changes(const std::vector<Change>& changes);
+};
+
+/// Those that look at one other answer at most.
+Status Draw::try_constants() {
+  KERF_TRY(auto inputs, oracle::draw_inputs(task, shape, {oracle::Pattern::normal, seed + 2}));
+  KERF_TRY(const auto elsewhere, answer(task, reference, shape, std::move(inputs)));
+  for (TrivialCandidate& trivial : trivial_candidates(task, data, elsewhere))
+    judge({trivial.name,
+           fmt::format("a kernel that does no work would pass: {}. Change the task or its [distributions] so that the "
+                       "outputs depend on the data.",
+                       trivial.name),
+           std::nullopt},
+          trivial.outputs);
+  judge({"answer to other inputs", "the outputs hardly depend on the inputs: the answer to other inputs would pass.",
+         std::nullopt},
+        elsewhere);
+  return {};
+}
+
+Status Draw::try_changes(const std::vector<Change>& changes) {
   KERF_TRY(const auto other, oracle::draw_inputs(task, shape, {oracle::Pattern::normal, seed + 1}));
-  for (const Change& change : changes_to_try(task, shape, data)) {
+  for (const Change& change : changes) {
     const std::size_t j = change.input;
+    if (idle.contains(j)) continue;
     std::vector<ir::HostTensor> changed = data.inputs;
     changed[j] = change.axis ? halved(data.inputs[j], *change.axis) : other[j];
     if (changed[j].bytes == data.inputs[j].bytes) continue;  // a constant input cannot vary
     KERF_TRY(const auto outputs, answer(task, reference, shape, std::move(changed)));
-    const std::string& name = task.inputs[j].name;
-    if (idle.contains(task.inputs[j].name)) continue;
-    if (!change.axis && !task.special_values) {
+    if (!change.axis && !task.special_values && is_same(data, outputs)) {
       KERF_TRY(const bool cancels, cancels_out(task, reference, shape, data, j, other[j]));
-      if (cancels) {
-        idle.insert(name);
-        continue;
-      }
+      if (cancels) idle.insert(j);
+      if (cancels) continue;
     }
+    const std::string& name = task.inputs[j].name;
     if (change.axis)
-      judge(fmt::format("subsample of {} along axis {}", name, *change.axis), outputs,
-            fmt::format("half of input {} along axis {} is enough to pass: a subsampling kernel would be rewarded.",
-                        name, *change.axis));
+      judge({fmt::format("subsample of {} along axis {}", name, *change.axis),
+             fmt::format("half of input {} along axis {} is enough to pass: a subsampling kernel would be rewarded.",
+                         name, *change.axis),
+             change},
+            outputs);
     else
-      judge("ignoring input " + name, outputs,
-            fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.", name));
+      judge({"ignoring input " + name,
+             fmt::format("the outputs do not depend on input {}: a kernel that ignores it would pass.", name), change},
+            outputs);
   }
-  return suspects;
+  return {};
 }
 
 /// Draws a trivial candidate must pass before the task is refused. Half of a row holds its largest element every second
 /// time, so on one draw of a few rows a subsampled argmax passes by luck; on all of these it does so once in 2^20 at
 /// worst.
 constexpr int kDraws = 20;
+/// Of tasks that take long to answer fewer, as long as luck is ruled out: so many draws at least, and as many as have
+/// kDraws elements together.
+constexpr int kFewestDraws = 3;
+/// Operations that the draws after the first may take together, as long as they are more than that.
+constexpr double kDrawsWork = 2e10;
 
 constexpr std::uint64_t kSeedsPerDraw = 3;
 
@@ -306,6 +365,33 @@ constexpr double kMostElements = 1 << 22, kMostWork = 1e9;
 /// Data sets that are alive at the same time: the drawn one and the one with changed inputs.
 constexpr int kLiveSets = 2;
 
+/// How many draws decide when `suspects` passed the first. Depends on the task alone.
+int draws_for(const Task& task, const ShapeSet& shape, const DataSet& data, const std::vector<Suspect>& suspects) {
+  constexpr double kAnswersPerDraw = 5;  // expected values with bounds, moved inputs, other inputs
+  const double work = work_of(task, shape).value_or(1);
+  const double each = work * (kAnswersPerDraw + static_cast<double>(suspects.size()));
+  std::int64_t fewest_elements = kDraws;
+  for (const auto& expected : data.expected)
+    if (expected.elements() > 0) fewest_elements = std::min(fewest_elements, expected.elements());
+  const double least = std::max<double>(kFewestDraws, std::ceil(kDraws / static_cast<double>(fewest_elements)));
+  return static_cast<int>(std::clamp<double>(std::floor(kDrawsWork / each), least, kDraws));
+}
+
+/// Why the output cannot be checked; "" when it can.
+std::string not_comparable(const Task& task, const DataSet& data) {
+  for (std::size_t k = 0; k < task.outputs.size(); ++k) {
+    const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
+    if (total > 0 && compared * 2 < total)
+      return fmt::format(
+          "output {} cannot be checked on ordinary inputs: {} of {} elements are NaN or too close to a "
+          "jump. Give the inputs a [distributions] entry that avoids this.",
+          task.outputs[k].name, total - compared, total);
+  }
+  return "";
+}
+
+/// Tries trivial candidates on draws until every one of them has failed on some draw, or one has passed all. Later
+/// draws see only those that passed so far.
 Result<Admission> try_trivial_candidates(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                                          bool all) {
   Admission result;
@@ -316,38 +402,45 @@ Result<Admission> try_trivial_candidates(const Task& task, const oracle::Referen
     return result;
   };
   std::vector<Suspect> suspects;
-  for (int draw = 0; draw < kDraws; ++draw, seed += kSeedsPerDraw) {
+  int draws = kDraws;
+  for (int number = 0; number < draws; ++number, seed += kSeedsPerDraw) {
     KERF_TRY(DataSet data, oracle::make_data(task, reference, shape, {oracle::Pattern::normal, seed}));
     KERF_TRY_VOID(estimate_honest_errors(task, reference, shape, data, seed));
-    for (std::size_t k = 0; k < task.outputs.size(); ++k) {
-      const std::int64_t total = data.expected[k].elements(), compared = comparable(data, k);
-      if (total > 0 && compared * 2 < total)
-        return refuse(
-            fmt::format("output {} cannot be checked on ordinary inputs: {} of {} elements are NaN or too close to a "
-                        "jump. Give the inputs a [distributions] entry that avoids this.",
-                        task.outputs[k].name, total - compared, total));
+    if (std::string reason = not_comparable(task, data); !reason.empty()) return refuse(std::move(reason));
+    Draw draw{task, reference, shape, data, seed, {}, {}, {}, {}};
+    std::vector<Change> changes;
+    bool constants = number == 0;
+    if (number == 0 && all) changes = changes_to_try(task, shape, data);
+    for (const Suspect& one : suspects) {
+      if (one.change) changes.push_back(*one.change);
+      constants = constants || !one.change;
     }
-    std::vector<std::string> failed;
-    std::set<std::string> idle;
-    KERF_TRY(auto passing, suspects_on(task, reference, shape, data, seed, all, failed, idle));
-    if (draw == 0) result.idle.assign(idle.begin(), idle.end());
-    if (draw == 0) {
-      suspects = std::move(passing);
-    } else {
-      std::erase_if(suspects,
-                    [&](const Suspect& one) { return std::ranges::find(failed, one.trivial) != failed.end(); });
-    }
-    for (auto& name : failed)
+    if (constants) KERF_TRY_VOID(draw.try_constants());
+    if (!changes.empty()) KERF_TRY_VOID(draw.try_changes(changes));
+    if (!draw.unnoticed.empty())
+      result.notes.push_back(fmt::format(
+          "{} of the inputs (such as {}) can be left out unnoticed: honest errors are larger than what they "
+          "bring",
+          draw.unnoticed.size(), *draw.unnoticed.begin()));
+    if (number == 0)
+      for (const std::size_t j : draw.idle) result.idle.push_back(task.inputs[j].name);
+    if (number == 0)
+      suspects = std::move(draw.passed);
+    else
+      std::erase_if(suspects, [&](const Suspect& one) {
+        return std::ranges::find(draw.failed, one.trivial) != draw.failed.end();
+      });
+    for (auto& name : draw.failed)
       if (std::ranges::find(result.tried, name) == result.tried.end()) result.tried.push_back(std::move(name));
     if (suspects.empty()) return result;
+    if (number == 0) draws = draws_for(task, shape, data, suspects);
   }
   return refuse(suspects.front().refusal);
 }
 
 bool is_quick(const Task& task, const ShapeSet& shape) {
-  if (element_count(task, shape) > kMostElements || !task.graph) return false;
-  const auto cost = ir::cost(*task.graph, shape.symbols);
-  return cost && cost->fma_flops / 2 + cost->other_flops <= kMostWork;
+  const auto work = work_of(task, shape);
+  return work && *work <= kMostWork && element_count(task, shape) <= kMostElements;
 }
 
 Result<Admission> admit_shape(const Task& task, const oracle::Reference& reference, const ShapeSet& shape, bool all,
@@ -369,6 +462,7 @@ Result<Admission> admit(const Task& task, const oracle::Reference& reference, st
     return element_count(task, a) < element_count(task, b);
   });
   KERF_TRY(Admission admission, admit_shape(task, reference, smallest, true, host_bytes));
+  if (reference.errors_walk()) admission.notes.emplace_back(oracle::kWalkNote);
   for (const ShapeSet& shape : task.shapes) {
     if (!admission.admitted) break;
     if (&shape == &smallest || shape.weight <= 0 || !is_quick(task, shape)) continue;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "ir/expression/expression.hpp"
 
 namespace kerf {
@@ -74,6 +76,54 @@ TEST(Admission, RefusesAnInputThatDoesNotMatter) {
   const Admission admission = admission_of(task_of("y = exp(x) + 0 * z", {{"x", "f32[n, m]"}, {"z", "f32[n, m]"}}));
   EXPECT_FALSE(admission.admitted);
   EXPECT_NE(admission.reason.find("input z"), std::string::npos) << admission.reason;
+}
+
+TEST(Admission, MinorInputsOfDeepNetworksAreNoted) {
+  std::string text = "h0 = x";
+  for (int i = 0; i < 9; ++i) text += fmt::format("; h{} = relu(h{} @ w)", i + 1, i);
+  const std::vector<std::pair<std::string, std::string>> inputs{
+      {"x", "f32[n, 96]"}, {"w", "f32[96, 96]"}, {"b", "f32[96]"}};
+  Task task = task_of(text + "; y = h9 @ w + b * 1e-4", inputs);
+  task.id = "minor";
+  const Admission admission = admission_of(task);
+  EXPECT_TRUE(admission.admitted) << admission.reason;
+  ASSERT_EQ(admission.notes.size(), 2U);
+  EXPECT_NE(admission.notes[0].find("such as b"), std::string::npos) << admission.notes[0];
+  // A matrix that does not matter is no minor input.
+  EXPECT_FALSE(
+      admission_of(task_of(text + "; y = h9 @ w + v * 1e-4", {inputs[0], inputs[1], {"v", "f32[n, 96]"}})).admitted);
+}
+
+TEST(Admission, FewAnswersRefuseATaskThatTakesLong) {
+  class Counting final : public oracle::Reference {
+   public:
+    explicit Counting(const oracle::Reference& real) : real_(real) {}
+    Result<oracle::DataSet> expect(const ShapeSet& shape, std::vector<ir::HostTensor> inputs) const override {
+      ++answers;
+      return real_.expect(shape, std::move(inputs));
+    }
+    Result<std::vector<ir::HostTensor>> answer(const ShapeSet& shape,
+                                               std::vector<ir::HostTensor> inputs) const override {
+      ++answers;
+      return real_.answer(shape, std::move(inputs));
+    }
+    mutable int answers = 0;
+
+   private:
+    const oracle::Reference& real_;
+  };
+  const auto answers = [](int width) {
+    const std::string square = fmt::format("f32[{}, {}]", width, width);
+    const Task task = task_of("y = a @ b + 0 * c", {{"a", square}, {"b", square}, {"c", square}});
+    const auto reference = oracle::make_graph_reference(task);
+    EXPECT_TRUE(reference);
+    const Counting counting(**reference);
+    const auto admission = admit(task, counting);
+    EXPECT_TRUE(admission && !admission->admitted);
+    return counting.answers;
+  };
+  EXPECT_GE(answers(32), 20 * 4) << "luck is ruled out by many draws where they cost nothing";
+  EXPECT_LE(answers(900), 40);
 }
 
 // One row holds its largest element in its first half every second time, so a single draw says little.

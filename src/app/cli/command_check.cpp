@@ -154,7 +154,8 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
   json["admission"] = {{"admitted", admission.admitted},
                        {"reason", admission.reason},
                        {"tried", admission.tried},
-                       {"cancels_out", admission.idle}};
+                       {"cancels_out", admission.idle},
+                       {"notes", admission.notes}};
   return json;
 }
 
@@ -199,6 +200,7 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
     out << "\n"
         << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
         << join(admission.tried, ", ") << ")\n";
+  for (const std::string& note : admission.notes) out << paint("note: " + note, Colour::dim, style) << "\n";
   if (!admission.idle.empty())
     out << "what cancels out, so that kernels may leave it out: " << join(admission.idle, ", ") << "\n";
   out << std::flush;

@@ -13,6 +13,7 @@ namespace kerf::cpu {
 struct EntryPoint {
   void* function = nullptr;
   void (*caller)(void* function, void* const* arguments) = nullptr;
+  std::size_t passed = 0;  ///< arguments that `caller` passes: the kernel's own and null pointers behind them
 };
 
 struct Call {

@@ -219,32 +219,35 @@ TEST_F(CpuBenchTest, AnUnreadableArtifactIsAFault) {
   EXPECT_NE(std::get<Fault>(*loaded).message.find("cannot be loaded"), std::string::npos);
 }
 
-TEST_F(CpuBenchTest, ThirtyTwoBuffersCanBePassed) {
-  ProblemLayout problem;
-  std::string source = "extern \"C\" void kerf_kernel(";
-  std::string sum = "0";
-  oracle::DataSet data;
-  for (int i = 0; i < 31; ++i) {
-    problem.buffers.push_back({"x" + std::to_string(i), DType::f32, {1}, BufferRole::input});
-    source += "const float* x" + std::to_string(i) + ", ";
-    sum += " + x" + std::to_string(i) + "[0]";
-    data.inputs.push_back(ir::make_tensor(DType::f32, {1}));
-    data.inputs.back().as<float>()[0] = static_cast<float>(1 << (i % 10));
+TEST_F(CpuBenchTest, ManyBuffersCanBePassed) {
+  for (const int buffers : {31, 32, 33, 64, 65, 300}) {
+    SCOPED_TRACE(buffers);
+    ProblemLayout problem;
+    std::string source = "extern \"C\" void kerf_kernel(";
+    std::string sum = "0";
+    oracle::DataSet data;
+    for (int i = 0; i < buffers - 1; ++i) {
+      problem.buffers.push_back({"x" + std::to_string(i), DType::f32, {1}, BufferRole::input});
+      source += "const float* x" + std::to_string(i) + ", ";
+      sum += " + x" + std::to_string(i) + "[0]";
+      data.inputs.push_back(ir::make_tensor(DType::f32, {1}));
+      data.inputs.back().as<float>()[0] = static_cast<float>(1 << (i % 10));
+    }
+    problem.buffers.push_back({"y", DType::f32, {1}, BufferRole::output});
+    double expected = 0;
+    for (const auto& input : data.inputs) expected += input.as<float>()[0];
+    data.expected = {ir::make_tensor(DType::f64, {1})};
+    data.expected[0].as<double>()[0] = expected;
+    data.bound = {ir::make_tensor(DType::f64, {1})};
+    auto bench = device_->open(problem);
+    ASSERT_TRUE(bench);
+    auto loaded = (*bench)->load(compile(source + "float* y) { y[0] = " + sum + "; }"), {}, {});
+    ASSERT_TRUE(loaded && std::holds_alternative<KernelHandle>(*loaded));
+    ASSERT_TRUE((*bench)->stage(0, data, Poison::a));
+    const int slot = 0;
+    ASSERT_TRUE((*bench)->run(std::get<KernelHandle>(*loaded), std::span(&slot, 1), 1s));
+    EXPECT_EQ((*bench)->read_output(0, 0)->as<float>()[0], static_cast<float>(expected));
   }
-  problem.buffers.push_back({"y", DType::f32, {1}, BufferRole::output});
-  double expected = 0;
-  for (const auto& input : data.inputs) expected += input.as<float>()[0];
-  data.expected = {ir::make_tensor(DType::f64, {1})};
-  data.expected[0].as<double>()[0] = expected;
-  data.bound = {ir::make_tensor(DType::f64, {1})};
-  auto bench = device_->open(problem);
-  ASSERT_TRUE(bench);
-  auto loaded = (*bench)->load(compile(source + "float* y) { y[0] = " + sum + "; }"), {}, {});
-  ASSERT_TRUE(loaded && std::holds_alternative<KernelHandle>(*loaded));
-  ASSERT_TRUE((*bench)->stage(0, data, Poison::a));
-  const int slot = 0;
-  ASSERT_TRUE((*bench)->run(std::get<KernelHandle>(*loaded), std::span(&slot, 1), 1s));
-  EXPECT_EQ((*bench)->read_output(0, 0)->as<float>()[0], static_cast<float>(expected));
 }
 
 TEST_F(CpuBenchTest, AResultFromElsewhereIsHeldToTheSameRule) {

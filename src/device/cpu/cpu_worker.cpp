@@ -21,11 +21,12 @@
 namespace kerf {
 namespace {
 
-constexpr std::size_t kMaxArguments = 32;
 constexpr const char* kEntry = "kerf_kernel";
 
 // One caller per number of arguments: all are pointers, and the kernel's own types do not matter to the calling
-// convention.
+// convention. Beyond kExactArguments (networks have a buffer for every weight and every step between) one per power of
+// two: arguments that a function does not have lie behind its own, where the caller puts them and takes them away
+// again.
 template <std::size_t>
 using Pointer = void*;
 template <std::size_t... index>
@@ -41,7 +42,15 @@ template <std::size_t... count>
 constexpr std::array<Caller, sizeof...(count)> make_callers(std::index_sequence<count...>) {
   return {call<count>...};
 }
-constexpr auto kCallers = make_callers(std::make_index_sequence<kMaxArguments + 1>());
+constexpr std::size_t kExactArguments = 32, kMaxArguments = 2048;
+constexpr auto kCallers = make_callers(std::make_index_sequence<kExactArguments + 1>());
+
+template <std::size_t count>
+cpu::EntryPoint large_caller(std::size_t wanted) {
+  if constexpr (count < kMaxArguments)
+    if (wanted > count) return large_caller<2 * count>(wanted);
+  return {nullptr, call<count>, count};
+}
 
 /// Where the loader put a library.
 struct Segments {
@@ -105,7 +114,9 @@ class CpuKernel final : public arena::Kernel {
       for (std::size_t i = 0; i < count; ++i)
         arguments_.back().push_back(program.argument(static_cast<int>(slot), static_cast<int>(i)).data);
     }
-    entry_.caller = kCallers[count];
+    entry_ = count <= kExactArguments ? cpu::EntryPoint{nullptr, kCallers[count], count}
+                                      : large_caller<2 * kExactArguments>(count);
+    for (auto& arguments : arguments_) arguments.resize(entry_.passed);
     KERF_TRY(cpu::TwoStacks stacks, cpu::TwoStacks::make(SandboxLimits{}.stack_bytes));
     stacks_.emplace(std::move(stacks));
     program_ = &program;

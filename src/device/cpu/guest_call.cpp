@@ -89,7 +89,7 @@ struct GuestBuffers {
   std::vector<GuestBuffer> buffers;
   std::vector<void*> arguments;
 
-  static Result<GuestBuffers> make(const arena::Program& program, int slot, Guest guest) {
+  static Result<GuestBuffers> make(const EntryPoint& entry, const arena::Program& program, int slot, Guest guest) {
     GuestBuffers made;
     const std::size_t count = program.slots[static_cast<std::size_t>(slot)].size() + program.scratch.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -98,6 +98,7 @@ struct GuestBuffers {
       made.arguments.push_back(buffer.data);
       made.buffers.push_back(std::move(buffer));
     }
+    made.arguments.resize(entry.passed);
     return made;
   }
 };
@@ -162,7 +163,7 @@ int OpenmpSettings::threads() const {
 Status call_as_guest(const EntryPoint& entry, const arena::Program& program, int slot, Guest guest,
                      const OpenmpSettings& openmp, const CallerState& before) {
   KERF_TRY(const GuardedPages stack, GuardedPages::make(kUsualStack));
-  KERF_TRY(const GuestBuffers copies, GuestBuffers::make(program, slot, guest));
+  KERF_TRY(const GuestBuffers copies, GuestBuffers::make(entry, program, slot, guest));
   const Call call{&entry, copies.arguments.data()};
   const auto harm = [](const std::string& what) { return fail(Errc::invalid_input, "the kernel " + what); };
   int grown = 0, windows = 0;

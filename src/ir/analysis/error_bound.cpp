@@ -112,6 +112,7 @@ void Rewriter::write_output(const NamedNode& output) {
   const Traced& y = traced(output.node);
   NodeId bound = y.bound;
   if (is_float(n.dtype)) {
+    if (a_.model.walk && bound != kNone) bound = a_.scale(kWalkDeviations, bound);
     // Where the working precision is at least as coarse as the storage, its own rounding has been counted already.
     const bool narrowed = unit(n.dtype) > a_.model.rounding || n.dtype == DType::f16 || n.dtype == DType::bf16;
     if (!y.representable && (narrowed || bound == kNone)) bound = a_.plus(bound, storage_rounding(y.value, n.dtype));

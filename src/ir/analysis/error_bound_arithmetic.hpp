@@ -46,8 +46,12 @@ class Arithmetic {
   NodeId negate(NodeId a) { return map(MapOp::logical_not, {a}); }
   NodeId choose(NodeId condition, NodeId a, NodeId b) { return map(MapOp::select, {condition, a, b}); }
 
-  /// Sum of two bounds, or-ed doubts; either may be kNone.
-  NodeId plus(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : add(a, b); }
+  NodeId square(NodeId a) { return mul(a, a); }
+  /// The bound of a result that two errors meet in: their sum, or the root of the sum of their squares.
+  NodeId join(NodeId a, NodeId b) { return model.walk ? sqrt(add(square(a), square(b))) : add(a, b); }
+
+  /// Two bounds joined, or-ed doubts; either may be kNone.
+  NodeId plus(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : join(a, b); }
   NodeId either(NodeId a, NodeId b) { return a == kNone ? b : b == kNone ? a : map(MapOp::logical_or, {a, b}); }
   NodeId or_zero(NodeId bound) { return bound == kNone ? number(0) : bound; }
   /// +inf where in doubt, else 0.

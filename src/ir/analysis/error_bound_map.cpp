@@ -124,13 +124,13 @@ NodeId Rewriter::product_bound(const Node& n, NodeId result) {
   NodeId bound = a_.rounding(result, kBasic);
   if (n.args[0] == n.args[1]) {
     if (x.bound == kNone) return bound;
-    bound = a_.add(bound, a_.mul(x.bound, x.bound));
-    return a_.add(bound, a_.scale(2, a_.passed_on(x.value, x.bound, x.value)));
+    bound = a_.join(bound, a_.mul(x.bound, x.bound));
+    return a_.join(bound, a_.scale(2, a_.passed_on(x.value, x.bound, x.value)));
   }
-  if (x.bound != kNone) bound = a_.add(bound, a_.passed_on(x.value, x.bound, y.value));
-  if (y.bound != kNone) bound = a_.add(bound, a_.passed_on(y.value, y.bound, x.value));
+  if (x.bound != kNone) bound = a_.join(bound, a_.passed_on(x.value, x.bound, y.value));
+  if (y.bound != kNone) bound = a_.join(bound, a_.passed_on(y.value, y.bound, x.value));
   // The product of both errors counts: it is all there is where both values are zero.
-  return x.bound == kNone || y.bound == kNone ? bound : a_.add(bound, a_.mul(x.bound, y.bound));
+  return x.bound == kNone || y.bound == kNone ? bound : a_.join(bound, a_.mul(x.bound, y.bound));
 }
 
 NodeId Rewriter::quotient_bound(const Node& n, NodeId result) {

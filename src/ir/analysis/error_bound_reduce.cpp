@@ -27,6 +27,37 @@ NodeId Rewriter::accumulated(NodeId result, NodeId sum_of_sizes, NodeId growth) 
   return a_.choose(a_.less(a_.abs(result), infinity), safe, a_.number(0));
 }
 
+/// Squares of errors of doubles stay within doubles: results near the end of the number format are excluded.
+NodeId Rewriter::walked(NodeId result, NodeId squares, NodeId growth) {
+  const NodeId infinity = a_.number(kInfinity), size = a_.abs(result);
+  const NodeId spread = a_.sqrt(a_.add(squares, a_.square(a_.mul(result, growth))));
+  const NodeId safe =
+      a_.choose(a_.less(size, a_.number(a_.largest())), a_.add(spread, a_.number(a_.model.tiny)), infinity);
+  return a_.choose(a_.less(size, infinity), safe, a_.number(0));
+}
+
+NodeId Rewriter::sum_bound(const Traced& x, bool non_negative, NodeId result, NodeId growth,
+                           const std::function<NodeId(NodeId)>& total) {
+  if (a_.model.walk) {
+    NodeId squares = a_.mul(total(a_.square(x.value)), a_.square(growth));
+    if (x.bound != kNone) squares = a_.add(squares, total(a_.square(x.bound)));
+    return walked(result, squares, growth);
+  }
+  const NodeId sizes = non_negative ? result : total(a_.abs(x.value));
+  const NodeId own = accumulated(result, sizes, growth);
+  return x.bound == kNone ? own : a_.add(own, total(x.bound));
+}
+
+NodeId Rewriter::many_factors_bound(const Traced& x, NodeId result, NodeId growth,
+                                    const std::function<NodeId(NodeId)>& total) {
+  NodeId relative = a_.scale(2, growth);
+  if (x.bound != kNone) {
+    const NodeId each = a_.relative(a_.abs(x.value), x.bound);
+    relative = a_.join(relative, a_.model.walk ? a_.sqrt(total(a_.square(each))) : total(each));
+  }
+  return a_.add(a_.mul(a_.size(result), relative), a_.number(a_.model.tiny));
+}
+
 /// Saves summing the sizes of what is summed already.
 bool Rewriter::find_non_negative(const Node& n) const {
   if (is<ConstantAttr>(n)) return attr<ConstantAttr>(n).value >= 0;
@@ -55,17 +86,10 @@ Traced Rewriter::reduce(const Node& n) {
   Shape reduced;
   for (const int axis : attributes.axes) reduced.push_back(node(n.args[0]).shape[static_cast<std::size_t>(axis)]);
   const Dim terms = element_count(reduced);
-  if (attributes.op == ReduceOp::sum) {
-    const NodeId sizes = is_non_negative(n.args[0]) ? value : over(ReduceOp::sum, a_.abs(x.value));
-    const NodeId own = accumulated(value, sizes, growth(terms));
-    return {value, x.bound == kNone ? own : a_.add(own, over(ReduceOp::sum, x.bound)), kNone, false};
-  }
-  if (attributes.op == ReduceOp::prod) {
-    const NodeId size = a_.size(value);
-    NodeId relative = a_.scale(2, growth(terms));
-    if (x.bound != kNone) relative = a_.add(relative, over(ReduceOp::sum, a_.relative(a_.abs(x.value), x.bound)));
-    return {value, a_.add(a_.mul(size, relative), a_.number(a_.model.tiny)), kNone, false};
-  }
+  const auto total = [&](NodeId id) { return over(ReduceOp::sum, id); };
+  if (attributes.op == ReduceOp::sum)
+    return {value, sum_bound(x, is_non_negative(n.args[0]), value, growth(terms), total), kNone, false};
+  if (attributes.op == ReduceOp::prod) return {value, many_factors_bound(x, value, growth(terms), total), kNone, false};
   if (x.bound == kNone) return {value, kNone, kNone, x.representable};
   const NodeId worst = over(ReduceOp::max, x.bound);
   return {value, a_.choose(a_.is_nan(value), a_.number(kInfinity), worst), kNone, false};
@@ -135,14 +159,10 @@ Traced Rewriter::scan(const Node& n) {
   if (attributes.reverse) position = a_.sub(count(n.shape[axis] - Dim(1)), position);
   const NodeId steps = a_.sqrt(a_.add(position, a_.number(1)));
   const NodeId growth = a_.add(a_.scale(a_.model.accumulate / 2, steps), a_.number(a_.model.accumulate));
-  if (attributes.op == ScanOp::sum) {
-    const NodeId sizes = is_non_negative(n.args[0]) ? value : along(ScanOp::sum, a_.abs(x.value));
-    const NodeId own = accumulated(value, sizes, growth);
-    return {value, x.bound == kNone ? own : a_.add(own, along(ScanOp::sum, x.bound)), kNone, false};
-  }
-  NodeId relative = a_.scale(2, growth);
-  if (x.bound != kNone) relative = a_.add(relative, along(ScanOp::sum, a_.relative(a_.abs(x.value), x.bound)));
-  return {value, a_.add(a_.mul(a_.size(value), relative), a_.number(a_.model.tiny)), kNone, false};
+  const auto total = [&](NodeId id) { return along(ScanOp::sum, id); };
+  if (attributes.op == ScanOp::sum)
+    return {value, sum_bound(x, is_non_negative(n.args[0]), value, growth, total), kNone, false};
+  return {value, many_factors_bound(x, value, growth, total), kNone, false};
 }
 
 Traced Rewriter::product_sum(const Node& n) {
@@ -182,6 +202,7 @@ Traced Rewriter::product_sum(const Node& n) {
     collect(contract.lhs, x_shape);
     collect(contract.rhs, y_shape);
   }
+  if (a_.model.walk) return {value, walked_products(x, y, value, growth(terms), combine), kNone, false};
   // |a||b| * (growth + 2 * operand) + bound(a)|b| + |a|bound(b), in as few products as possible.
   const NodeId own = a_.add(growth(terms), a_.number(2 * a_.model.operand));
   const NodeId x_size = a_.abs(x.value), y_size = a_.abs(y.value), infinity = a_.number(kInfinity);
@@ -193,6 +214,22 @@ Traced Rewriter::product_sum(const Node& n) {
   const NodeId safe =
       a_.choose(a_.less(size, a_.number(a_.largest())), a_.add(spread, a_.number(a_.model.tiny)), infinity);
   return {value, a_.choose(a_.less(size, infinity), safe, a_.number(0)), kNone, false};
+}
+
+/// (a b)^2 (growth^2 + 2 operand^2) + (bound(a) b)^2 + (a bound(b))^2 + (bound(a) bound(b))^2, in as few products as
+/// possible.
+NodeId Rewriter::walked_products(const Traced& x, const Traced& y, NodeId value, NodeId growth,
+                                 const std::function<NodeId(NodeId, NodeId)>& combine) {
+  const NodeId own = a_.add(a_.square(growth), a_.number(2 * a_.model.operand * a_.model.operand));
+  const NodeId x_square = a_.square(x.value), y_square = a_.square(y.value);
+  const auto with = [&](NodeId square, NodeId bound) {
+    return bound == kNone ? square : a_.add(square, a_.square(bound));
+  };
+  const bool second = y.bound != kNone && x.bound == kNone;  // then the bound of y joins the one product
+  NodeId squares = second ? combine(x_square, with(a_.mul(y_square, own), y.bound))
+                          : combine(with(a_.mul(x_square, own), x.bound), y_square);
+  if (y.bound != kNone && !second) squares = a_.add(squares, combine(with(x_square, x.bound), a_.square(y.bound)));
+  return walked(value, squares, growth);
 }
 
 NodeId Rewriter::apply_pool(const Node& n, NodeId x, PoolOp op) {
@@ -231,9 +268,8 @@ Traced Rewriter::pool(const Node& n) {
     const std::size_t lead = from.size() - static_cast<std::size_t>(attr<AdaptivePoolAttr>(n).rank);
     for (std::size_t d = lead; d < from.size(); ++d) terms = terms * (ceil_div(from[d], n.shape[d]) + Dim(1));
   }
-  const NodeId sizes = is_non_negative(arg) ? value : apply_pool(n, a_.abs(x.value), PoolOp::sum);
-  const NodeId own = accumulated(value, sizes, growth(terms));
-  return {value, x.bound == kNone ? own : a_.add(own, apply_pool(n, x.bound, PoolOp::sum)), kNone, false};
+  const auto total = [&](NodeId id) { return apply_pool(n, id, PoolOp::sum); };
+  return {value, sum_bound(x, is_non_negative(arg), value, growth(terms), total), kNone, false};
 }
 
 }  // namespace kerf::ir::bound

@@ -1,6 +1,7 @@
 #pragma once
 // The rewrite behind with_error_bounds. Internal to error_bound*.cpp.
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -56,9 +57,19 @@ class Rewriter {
   Traced logical_reduce(const Node& node);
   Traced scan(const Node& node);
   Traced product_sum(const Node& node);  ///< contractions and convolutions
+  NodeId walked_products(const Traced& x, const Traced& y, NodeId value, NodeId growth,
+                         const std::function<NodeId(NodeId, NodeId)>& combine);
   Traced pool(const Node& node);
   NodeId apply_pool(const Node& node, NodeId x, PoolOp op);
+  /// Bound of a sum of `x` that came out as `result`: what adding up brings, and the errors of the terms. `total` sums
+  /// any node of x's shape in the same way; `growth` is a node of the result's shape or a scalar.
+  NodeId sum_bound(const Traced& x, bool non_negative, NodeId result, NodeId growth,
+                   const std::function<NodeId(NodeId)>& total);
   NodeId accumulated(NodeId result, NodeId sum_of_sizes, NodeId growth);
+  /// The root of `squares` and of what roundings of the sum itself bring, where errors walk.
+  NodeId walked(NodeId result, NodeId squares, NodeId growth);
+  /// Bound of a product of many factors; `total` as above.
+  NodeId many_factors_bound(const Traced& x, NodeId result, NodeId growth, const std::function<NodeId(NodeId)>& total);
   NodeId growth(const Dim& terms);  ///< (1 + sqrt(terms) / 2) * accumulate, as a scalar node
   NodeId count(const Dim& dim);     ///< as a scalar f64 node
   bool is_non_negative(NodeId id) const { return non_negative_[static_cast<std::size_t>(id)]; }
