@@ -128,7 +128,9 @@ class Runs(unittest.TestCase):
             self.assertGreaterEqual(seed["uses"], 12)
             self.assertIn(seed["id"], ask("prompts", "list"))
             # A variant with the good sentence, as another machine would send it: the second task asks with it at once.
-            good = {**seed, "parent": seed["id"], "text": seed["text"].replace("# strategies\n", f"# strategies\n{writer.GOOD}\n")}
+            # It was worth more there than anything this machine has tried.
+            good = {**seed, "parent": seed["id"], "text": seed["text"].replace("# strategies\n", f"# strategies\n{writer.GOOD}\n"),
+                    "mean": max(one["mean"] for one in kept) + 0.5}
             (folder / "theirs.jsonl").write_text('{"kind":"kerf prompts","schema":1}\n' + json.dumps(good) + "\n")
             self.assertIn("1 prompt imported", ask("prompts", "import", "theirs.jsonl"))
             run("second.toml", 6, "two")
