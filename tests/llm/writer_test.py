@@ -127,19 +127,20 @@ class Runs(unittest.TestCase):
             seed = next(one for one in kept if not one["parent"])
             self.assertGreaterEqual(seed["uses"], 12)
             self.assertIn(seed["id"], ask("prompts", "list"))
-            # A variant with the good sentence, as another machine would send it: the second task asks with it at once.
-            # It was worth more there than anything this machine has tried.
-            good = {**seed, "parent": seed["id"], "text": seed["text"].replace("# strategies\n", f"# strategies\n{writer.GOOD}\n"),
+            # A variant as another machine would send it, worth more there than anything that was tried here: the second task asks with it
+            # at once. The first run's own changes cannot have come to the same text.
+            told = "Prefer what another machine has measured."
+            sent = {**seed, "parent": seed["id"], "text": seed["text"].replace("# strategies\n", f"# strategies\n{told}\n"),
                     "mean": max(one["mean"] for one in kept) + 0.5}
-            (folder / "theirs.jsonl").write_text('{"kind":"kerf prompts","schema":1}\n' + json.dumps(good) + "\n")
+            (folder / "theirs.jsonl").write_text('{"kind":"kerf prompts","schema":1}\n' + json.dumps(sent) + "\n")
             self.assertIn("1 prompt imported", ask("prompts", "import", "theirs.jsonl"))
             run("second.toml", 6, "two")
             run("second.toml", 6, "own", "--prompts", "own")
-            first = lambda out: [json.loads(line)["messages"] for line in ask("traces", "export", out).splitlines()][:4]
-            self.assertTrue(any(writer.GOOD in str(messages) for messages in first("two")), "the kept prompt was not asked with")
-            self.assertFalse(any(writer.GOOD in str(messages) for messages in first("own")), "--prompts own takes none")
+            asked = lambda out: [json.loads(line)["messages"] for line in ask("traces", "export", out).splitlines()]
+            self.assertTrue(any(told in str(messages) for messages in asked("two")[:4]), "the kept prompt was not asked with")
+            self.assertFalse(any(told in str(messages) for messages in asked("own")), "--prompts own takes none")
             after = {one["id"]: one for one in map(json.loads, ask("prompts", "export", "-").splitlines()[1:])}
-            used = next(one for one in after.values() if writer.GOOD in one["text"] and one["parent"] == seed["id"])
+            used = next(one for one in after.values() if told in one["text"] and one["parent"] == seed["id"])
             self.assertGreater(used["uses"], 0)
             self.assertEqual(used["runs"], 1)
             self.assertIn("forgotten", ask("prompts", "reset", "--target", "cpu"))
