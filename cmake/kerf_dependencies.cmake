@@ -13,6 +13,10 @@ find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)
 add_library(kerf_third_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_archive.cpp)
 target_include_directories(kerf_third_fmt SYSTEM PUBLIC ${FMT_INCLUDE})
 
+add_library(kerf_third_toml STATIC ${CMAKE_CURRENT_LIST_DIR}/toml_archive.cpp)
+target_include_directories(kerf_third_toml PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(kerf_third_toml SYSTEM PUBLIC ${TOMLPLUSPLUS_INCLUDE})
+
 foreach(name capstone crypto seccomp sqlite3)
   find_library(KERF_${name}_ARCHIVE NAMES lib${name}.a REQUIRED)
   add_library(kerf_third_${name} INTERFACE)

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 CORE_PACKAGES=(g++ cmake ninja-build ccache git python3 ca-certificates
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev libseccomp-dev
   libsqlite3-dev libcapstone-dev libcurl4-openssl-dev libgtest-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd)
-TEST_PACKAGES=(python3-numpy python3-venv python3-pip clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev)
+TEST_PACKAGES=(python3-numpy python3-venv python3-pip clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld-19)
 # Debian has these, Ubuntu 24.04 does not: tests that need them are skipped there, unless they came another way.
 declare -A EXTRA_PACKAGES=(
   [python3-torch]="operator conformance against PyTorch runs where python3 can import torch"

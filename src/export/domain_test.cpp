@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/rng.hpp"
+#include "base/test_paths.hpp"
 #include "export/parts.hpp"
 #include "task/task.hpp"
 
@@ -68,7 +69,7 @@ bool check_accepts(const fs::path& file, const Bindings& symbols) {
 TEST(Domain, WhatItAcceptsTheTaskAcceptsAsAShapeSet) {
   Rng rng(5);
   int accepted = 0, refused = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(KERF_SOURCE_DIR) / "tasks")) {
+  for (const auto& entry : fs::directory_iterator(source_folder() / "tasks")) {
     if (entry.path().extension() != ".toml") continue;
     const Task task = load_task(entry.path()).value();
     if (!task.graph) continue;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "export/parts.hpp"
 #include "report/fixture_run.hpp"
@@ -188,7 +189,7 @@ TEST(RuntimeNaive, SymbolsBecomeParametersOfEveryFunction) {
 }
 
 TEST(Export, ATaskWithACppReferenceIsCheckedAgainstItAndRefusesOtherShapes) {
-  const Task task = load_task(fs::path(KERF_SOURCE_DIR) / "tasks/cpp_reference/box_filter.toml").value();
+  const Task task = load_task(source_folder() / "tasks/cpp_reference/box_filter.toml").value();
   const auto candidate = parse_candidate("k", task.baselines.at(0).source).value();
   const auto files = export_files(cpp_exporter(), {task, "cpu", candidate, {}, {}, "a test"}, Format::cmake);
   ASSERT_TRUE(files) << files.error().message;

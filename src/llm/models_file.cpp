@@ -7,11 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
-
 #include "base/text.hpp"
+#include "base/toml_library.hpp"
 #include "base/toml_text.hpp"
 
 namespace kerf::llm {

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "base/test_paths.hpp"
+
 namespace kerf {
 namespace {
 
@@ -22,7 +24,7 @@ TEST(Gates, NamesAreReadBack) {
 /// Names in the second column of the table of gates: "| `rejected` | `parse` | ... |".
 std::set<std::string> documented_gates() {
   std::set<std::string> names;
-  std::ifstream file(KERF_SOURCE_DIR "/docs/verification.md");
+  std::ifstream file(source_folder() / "docs/verification.md");
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
     if (line.rfind("| outcome | gate |", 0) == 0) inside = true;

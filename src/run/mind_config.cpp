@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
-
 #include "base/text.hpp"
+#include "base/toml_library.hpp"
 #include "llm/models_file.hpp"
 
 namespace kerf {

@@ -5,10 +5,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
-
+#include "base/toml_library.hpp"
 #include "base/toml_text.hpp"
 #include "run/settings.hpp"
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 
 namespace kerf {
 namespace {
@@ -68,7 +69,7 @@ TEST(Settings, HaveNamesOfTheirOwnHelpAndADefaultInRange) {
 }
 
 TEST(Settings, AreDocumentedAsTheyAre) {
-  const auto page = read_file(std::string(KERF_SOURCE_DIR) + "/docs/settings.md");
+  const auto page = read_file(source_folder() / "docs/settings.md");
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_EQ(*page, settings_markdown()) << "kerf settings --markdown > docs/settings.md";
 }

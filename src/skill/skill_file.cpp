@@ -7,12 +7,9 @@
 #include <set>
 #include <span>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
-
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "base/toml_library.hpp"
 #include "base/toml_text.hpp"
 #include "memory/limits.hpp"
 

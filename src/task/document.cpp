@@ -8,11 +8,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/toml_library.hpp"
 #include "base/toml_text.hpp"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
 
 namespace kerf::task {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/test_paths.hpp"
 #include "ir/analysis/cost.hpp"
 #include "task/task.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 std::vector<std::filesystem::path> sample_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(KERF_SOURCE_DIR) + "/tasks"))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_folder() / "tasks"))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   return files;
 }

@@ -11,6 +11,7 @@
 
 #include "../target_environment.hpp"
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
 #include "codegen/dialect.hpp"
@@ -42,7 +43,7 @@ std::vector<std::string> language_targets() {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const std::string& target : language_targets())
-    for (const auto& entry : fs::directory_iterator(fs::path(KERF_SOURCE_DIR) / "tests/descriptors" / target)) {
+    for (const auto& entry : fs::directory_iterator(source_folder() / "tests/descriptors" / target)) {
       const std::string stem = entry.path().stem().string();
       const auto parts = split(stem, '_');
       cases.push_back({target, parts.at(0), target + "_" + stem, std::stoi(parts.at(1)), entry.path()});
@@ -60,7 +61,7 @@ struct Toolbox {
     const auto known = targets.find(name);
     if (known != targets.end()) return known->second;
     TargetResources context;
-    context.self = KERF_BINARY;
+    context.self = kerf_program();
     context.cache =
         fs::temp_directory_path() / "kerf_descriptors";  // without one, drivers write where they are started
     context.sandbox = sandbox.get();

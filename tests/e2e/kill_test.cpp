@@ -19,6 +19,7 @@
 #include "app/cli/search_view.hpp"
 #include "base/file.hpp"
 #include "base/rng.hpp"
+#include "base/test_paths.hpp"
 #include "base/text.hpp"
 #include "search/search_state.hpp"
 #include "store/run_store.hpp"
@@ -56,7 +57,7 @@ class Process {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    std::vector<std::string> texts{KERF_BINARY};
+    std::vector<std::string> texts{kerf_program()};
     texts.insert(texts.end(), args.begin(), args.end());
     std::vector<char*> argv;
     for (std::string& text : texts) argv.push_back(text.data());
@@ -67,7 +68,7 @@ class Process {
     std::vector<char*> env;
     for (std::string& text : variables) env.push_back(text.data());
     env.push_back(nullptr);
-    EXPECT_EQ(::posix_spawn(&pid_, KERF_BINARY, &actions, nullptr, argv.data(), env.data()), 0);
+    EXPECT_EQ(::posix_spawn(&pid_, kerf_program().c_str(), &actions, nullptr, argv.data(), env.data()), 0);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     read_ = ends[0];

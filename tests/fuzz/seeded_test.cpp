@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "ir/expression/expression.hpp"
 #include "mutate.hpp"
 #include "properties.hpp"
@@ -26,7 +27,7 @@ std::vector<std::string> read_all(const std::filesystem::path& folder, const std
   return texts;
 }
 
-const std::filesystem::path kRoot = KERF_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 std::vector<std::string> dictionary_with(std::vector<std::string> words) {
   for (const auto& function : ir::expression_functions()) words.push_back(function.name + "(");

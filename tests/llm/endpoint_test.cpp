@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "base/text.hpp"
 #include "llm/client.hpp"
 
@@ -39,7 +40,8 @@ class BadServer {
       ::dup2(out[1], 1);
       for (const int fd : out)
         if (fd > 2) ::close(fd);
-      ::execlp("python3", "python3", KERF_SOURCE_DIR "/tests/llm/bad_server.py", (folder_ / "log").c_str(), nullptr);
+      ::execlp("python3", "python3", (source_folder() / "tests/llm/bad_server.py").c_str(), (folder_ / "log").c_str(),
+               nullptr);
       ::_exit(127);
     }
     ::close(out[1]);

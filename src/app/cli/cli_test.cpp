@@ -10,6 +10,7 @@
 #include "app/cli/host_load.hpp"
 #include "app/cli/samples.hpp"
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "base/version.hpp"
 
 namespace kerf::cli {
@@ -29,7 +30,7 @@ Ran kerf(const std::vector<std::string>& args) {
 
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
-std::string task(const std::string& name) { return std::string(KERF_SOURCE_DIR) + "/tasks/" + name + ".toml"; }
+std::string task(const std::string& name) { return (source_folder() / ("tasks/" + name + ".toml")).string(); }
 
 TEST(CommandLine, TeachesByExample) {
   const auto help = kerf({"--help"});
@@ -132,7 +133,7 @@ TEST(CommandLine, SaysWhatIsMissing) {
 }
 
 TEST(CommandLine, RefusesUnknownSettingsAndTunables) {
-  const std::string kernel = std::string(KERF_SOURCE_DIR) + "/tasks/cpp_reference/separable.cpp";
+  const std::string kernel = (source_folder() / "tasks/cpp_reference/separable.cpp").string();
   const auto setting = kerf({"eval", task("cpp_reference/box_filter"), kernel, "--set", "measure.max_round=3"});
   EXPECT_EQ(setting.code, kMisuse);
   EXPECT_HAS(setting.err, "did you mean 'measure.max_rounds'?");
@@ -144,7 +145,7 @@ TEST(CommandLine, RefusesUnknownSettingsAndTunables) {
 }
 
 TEST(CommandLine, ListsTasks) {
-  const auto listed = kerf({"tasks", std::string(KERF_SOURCE_DIR) + "/tasks"});
+  const auto listed = kerf({"tasks", (source_folder() / "tasks").string()});
   EXPECT_EQ(listed.code, 0) << listed.err;
   EXPECT_HAS(listed.out, "causal_attention");
   EXPECT_HAS(listed.out, "box_filter");
@@ -179,9 +180,9 @@ TEST(CommandLine, CarriesTheSamplesWithIt) {
 }
 
 TEST(CommandLine, EveryFileOfTheSamplesIsInside) {
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(KERF_SOURCE_DIR) + "/tasks")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_folder() / "tasks")) {
     if (entry.path().extension() != ".toml") continue;
-    const auto name = std::filesystem::relative(entry.path(), std::string(KERF_SOURCE_DIR) + "/tasks");
+    const auto name = std::filesystem::relative(entry.path(), source_folder() / "tasks");
     const auto text = read_sample((name.parent_path() / name.stem()).string());
     ASSERT_TRUE(text) << name << ": " << text.error().message;
     EXPECT_EQ(text->task.id, read_task(entry.path()).value().task.id) << name;
@@ -217,9 +218,9 @@ TEST(Eval, StrictFailsForAKernelThatDoesNotPass) {
 }
 
 TEST(CommandLine, TakesOptionsOfTheProgramBeforeTheCommand) {
-  const auto before = kerf({"--nvrtc", "/some/folder", "tasks", std::string(KERF_SOURCE_DIR) + "/tasks"});
+  const auto before = kerf({"--nvrtc", "/some/folder", "tasks", (source_folder() / "tasks").string()});
   EXPECT_EQ(before.code, 0) << before.err;
-  EXPECT_EQ(kerf({"tasks", std::string(KERF_SOURCE_DIR) + "/tasks", "--nvrtc", "/some/folder"}).code, 0);
+  EXPECT_EQ(kerf({"tasks", (source_folder() / "tasks").string(), "--nvrtc", "/some/folder"}).code, 0);
   EXPECT_HAS(kerf({"--nvrtc", "/some/folder", "taks"}).err, "did you mean 'tasks'?");
   EXPECT_HAS(kerf({"--nvrt", "/some/folder", "tasks"}).err, "did you mean '--nvrtc'?");
 }

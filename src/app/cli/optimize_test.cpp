@@ -5,6 +5,7 @@
 
 #include "app/cli/cli.hpp"
 #include "app/cli/search_view.hpp"
+#include "base/test_paths.hpp"
 
 namespace kerf::cli {
 namespace {
@@ -23,7 +24,7 @@ Ran kerf(const std::vector<std::string>& args) {
 
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
-std::string task(const std::string& name) { return std::string(KERF_SOURCE_DIR) + "/tasks/" + name + ".toml"; }
+std::string task(const std::string& name) { return (source_folder() / ("tasks/" + name + ".toml")).string(); }
 
 TEST(Optimize, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(kerf({"optimize"}).code, kMisuse);

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_paths.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/fake/fake_language.hpp"
 #include "device/device_oracle.hpp"
@@ -44,7 +45,7 @@ inline Rig make_rig(bool fake) {
   options.secret = 0x5eed5eed12345678;
   options.cache = self().parent_path() / "judge-cache";
   if (fake) {
-    const std::filesystem::path shim = KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp";
+    const std::filesystem::path shim = source_folder() / "src/device/cuda/fake/kernel_shim.hpp";
     std::filesystem::path driver = self().parent_path() / "libkerf_fake_cuda.so";
     if (!std::filesystem::exists(shim) || !std::filesystem::exists(driver)) {
       rig.missing = "the fake driver is not beside the program";

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
+#include "base/test_paths.hpp"
 #include "device/cuda/fake/fake_language.hpp"
 #include "device/cuda/judge_kernels.hpp"
 
@@ -23,7 +24,7 @@ class SessionTest : public testing::Test {
   void SetUp() override {
     const auto self = std::filesystem::read_symlink("/proc/self/exe");
     const std::string library = self.parent_path() / "libkerf_fake_cuda.so";
-    const std::filesystem::path shim = KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp";
+    const std::filesystem::path shim = source_folder() / "src/device/cuda/fake/kernel_shim.hpp";
     if (!std::filesystem::exists(library) || !std::filesystem::exists(shim)) GTEST_SKIP() << "no fake driver";
     FakeCudaLanguage language(shim);
     CompileRequest request;
@@ -97,7 +98,7 @@ class SessionTest : public testing::Test {
 
   /// Loads kernel 1, `k`, whose body sees float* x and y.
   void load_kernel(const std::string& body) {
-    FakeCudaLanguage language(KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp");
+    FakeCudaLanguage language(source_folder() / "src/device/cuda/fake/kernel_shim.hpp");
     CompileRequest request;
     request.source = "extern \"C\" __global__ void k(const float* x, float* y) {" + body + "}\n";
     const auto made = language.compile(request);
@@ -236,7 +237,7 @@ TEST_F(SessionTest, LocalMemoryIsScrubbedBeforeAKernelThatUsesSome) {
 }
 
 TEST_F(SessionTest, MoreLocalMemoryThanCanBeScrubbedIsRefused) {
-  FakeCudaLanguage language(KERF_SOURCE_DIR "/src/device/cuda/fake/kernel_shim.hpp");
+  FakeCudaLanguage language(source_folder() / "src/device/cuda/fake/kernel_shim.hpp");
   CompileRequest request;
   request.source = "extern \"C\" __global__ void idle(const float* x, float* y) {}\n";
   const auto made = language.compile(request);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/test_paths.hpp"
 #include "ir/expression/expression.hpp"
 #include "ir/interpret/interpreter.hpp"
 
@@ -198,7 +199,7 @@ TEST(Functions, LayoutsMoveElementsWhereTheySay) {
 }
 
 TEST(Documentation, ListsEveryFunctionAsItIs) {
-  std::ifstream file(std::string(KERF_SOURCE_DIR) + "/docs/expressions.md");
+  std::ifstream file(source_folder() / "docs/expressions.md");
   std::stringstream text;
   text << file.rdbuf();
   const std::string page = text.str();

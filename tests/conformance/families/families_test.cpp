@@ -1,16 +1,20 @@
-// Every kernel family on every target: a sample of the compositions the builtin mind starts with, and of those it draws
-// at random, passes the judge's verification on every shape of every case. How large the sample is depends on how long
-// the target's compiler takes; with KERF_THOROUGH=1 in the environment it is every start and more random ones. A case
-// is an ordinary task file in cases/; a new one needs no C++. Without a GPU, CUDA compositions are compiled only.
+// Every kernel family on every target: compositions that the builtin mind starts with, and some that it draws at
+// random, pass the judge's verification on every shape of every case. Every case has one start; further ones are tried
+// where they have a variant of a family that few compositions had so far, so that each variant is tried on several
+// cases. With KERF_THOROUGH=1 in the environment it is every start and more random ones. A case is an ordinary task
+// file in cases/; a new one needs no C++. Without a GPU, CUDA compositions are compiled only.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "../../target_environment.hpp"
+#include "base/test_paths.hpp"
 #include "build/build.hpp"
 #include "judge/judge.hpp"
 #include "propose/synth/synthesiser.hpp"
@@ -20,18 +24,36 @@
 namespace kerf {
 namespace {
 
-/// How many of a task's compositions are tried.
+/// How many of a task's compositions are looked at, and how often each variant shall be tried on a target.
 struct Extent {
   std::size_t starts = 6;
   int random = 1;
+  int tries = 4;
 };
 Extent extent_for(const Target& target) {
-  if (std::getenv("KERF_THOROUGH") != nullptr) return {100, 4};
+  if (std::getenv("KERF_THOROUGH") != nullptr) return {100, 4, std::numeric_limits<int>::max()};
   if (target.device == nullptr) return {4, 0};
-  // A driver that compiles for the host (PoCL) takes a second per kernel; which start it is depends on the case.
-  if (target.device->facts().runs_on_host && !target.language->dialect().host_entry) return {1, 0};
-  return {6, 1};
+  // A driver that compiles for the host (PoCL) takes a second per kernel.
+  if (target.device->facts().runs_on_host && !target.language->dialect().host_entry) return {4, 0, 1};
+  return {};
 }
+
+/// How often each variant of a family was tried so far, on one target.
+class Tried {
+ public:
+  /// Counts the composition when it has a variant that was tried fewer than `tries` times.
+  bool take(const synth::Genome& genome, int tries) {
+    std::set<std::string> variants;
+    for (const synth::Gene& gene : genome.genes) variants.insert(gene.family + "/" + gene.variant);
+    if (std::ranges::none_of(variants, [&](const std::string& variant) { return times_[variant] < tries; }))
+      return false;
+    for (const std::string& variant : variants) ++times_[variant];
+    return true;
+  }
+
+ private:
+  std::map<std::string, int> times_;
+};
 
 /// Targets are started once per test program; what could not be started keeps its reason.
 class Machine {
@@ -45,7 +67,7 @@ class Machine {
     if (auto known = targets_.find(name); known != targets_.end())
       return known->second ? Result<Target*>(&*known->second) : fail(Errc::unavailable, known->second.error().message);
     TargetResources context;
-    context.self = KERF_BINARY;
+    context.self = kerf_program();
     context.cache = cache_;
     context.sandbox = sandbox_.get();
     context.secret = 12345;
@@ -56,12 +78,14 @@ class Machine {
     return target(name);
   }
   BuildCache& builds() { return builds_; }
+  Tried& tried(const std::string& target) { return tried_[target]; }
 
  private:
   std::unique_ptr<Sandbox> sandbox_;
   std::filesystem::path cache_;
   BuildCache builds_;
   std::map<std::string, Result<Target>> targets_;
+  std::map<std::string, Tried> tried_;
 };
 
 Machine& machine() {
@@ -69,15 +93,18 @@ Machine& machine() {
   return instance;
 }
 
+/// What is tried of a case: one start, which one depends on its name, and what `tried` lacks.
 std::vector<synth::Genome> genomes_of(const synth::Synthesiser& synthesiser, const Extent& extent,
-                                      const std::string& name) {
-  std::vector<synth::Genome> genomes = synthesiser.starts();
-  const std::size_t first = extent.starts == 1 ? name.size() % std::min<std::size_t>(genomes.size(), 3) : 0;
-  std::swap(genomes.front(), genomes[first]);
-  genomes.resize(std::min(genomes.size(), extent.starts));
+                                      const std::string& name, Tried& tried) {
+  std::vector<synth::Genome> all = synthesiser.starts();
+  all.resize(std::min(all.size(), extent.starts));
+  std::swap(all.front(), all[name.size() % std::min<std::size_t>(all.size(), 3)]);
   Rng rng(7);
-  for (int n = 0; n < extent.random; ++n) genomes.push_back(synthesiser.random(rng));
-  return genomes;
+  for (int n = 0; n < extent.random; ++n) all.push_back(synthesiser.random(rng));
+  std::vector<synth::Genome> kept;
+  for (const synth::Genome& genome : all)
+    if (tried.take(genome, kept.empty() ? std::numeric_limits<int>::max() : extent.tries)) kept.push_back(genome);
+  return kept;
 }
 
 void compiles(Target& target, const Task& task, const Candidate& candidate) {
@@ -117,7 +144,8 @@ TEST_P(FamilyConformance, SampledCompositionsPassVerification) {
     judge = *std::move(opened);
   }
   int accepted = 0;
-  for (const synth::Genome& genome : genomes_of(**synthesiser, extent_for(**target), task->name)) {
+  for (const synth::Genome& genome :
+       genomes_of(**synthesiser, extent_for(**target), task->name, machine().tried(name))) {
     SCOPED_TRACE((*synthesiser)->describe(genome) + " " + to_json(genome));
     const auto candidate = (*synthesiser)->render(genome);
     ASSERT_TRUE(candidate) << candidate.error().message;
@@ -143,7 +171,7 @@ TEST_P(FamilyConformance, SampledCompositionsPassVerification) {
 
 std::vector<Param> params() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(KERF_SOURCE_DIR "/tests/conformance/families/cases"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "tests/conformance/families/cases"))
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<Param> all;

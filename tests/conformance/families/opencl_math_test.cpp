@@ -12,6 +12,7 @@
 #include "../../../kernels/dialect/cpp.h"
 #include "../../../kernels/dialect/math.h"
 #include "base/file.hpp"
+#include "base/test_paths.hpp"
 #include "target/target.hpp"
 
 namespace kerf {
@@ -55,7 +56,7 @@ std::string source_of(const std::string& layer, const std::string& math) {
 TEST(OpenclMath, GivesTheSameBitsAsTheHosts) {
   const auto sandbox = make_sandbox();
   TargetResources context;
-  context.self = KERF_BINARY;
+  context.self = kerf_program();
   context.cache = std::filesystem::temp_directory_path() / "kerf_opencl_math";
   context.sandbox = sandbox.get();
   context.secret = 1;
@@ -65,8 +66,8 @@ TEST(OpenclMath, GivesTheSameBitsAsTheHosts) {
   if (!target) GTEST_SKIP() << "no OpenCL here: " << target.error().message;
   if (!target->device->facts().runs_on_host) GTEST_SKIP() << "OpenCL candidates use math.h on processors only";
 
-  const auto layer = read_file(KERF_SOURCE_DIR "/kernels/dialect/opencl.h");
-  const auto math = read_file(KERF_SOURCE_DIR "/kernels/dialect/math.h");
+  const auto layer = read_file(source_folder() / "kernels/dialect/opencl.h");
+  const auto math = read_file(source_folder() / "kernels/dialect/math.h");
   ASSERT_TRUE(layer && math);
   const auto compiled =
       target->language->compile({source_of(*layer, *math), {{"n", kCount}}, "", {}, std::chrono::seconds(60)});

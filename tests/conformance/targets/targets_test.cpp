@@ -6,6 +6,7 @@
 #include <map>
 
 #include "../../target_environment.hpp"
+#include "base/test_paths.hpp"
 #include "build/build.hpp"
 #include "codegen/naive_cases.hpp"
 #include "oracle/reference.hpp"
@@ -24,7 +25,7 @@ class Machine {
     if (auto known = targets_.find(name); known != targets_.end())
       return known->second ? Result<Target*>(&*known->second) : fail(Errc::unavailable, known->second.error().message);
     TargetResources context;
-    context.self = KERF_BINARY;
+    context.self = kerf_program();
     context.cache = cache_;
     context.sandbox = sandbox_.get();
     context.secret = 12345;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/test_paths.hpp"
 #include "base/text.hpp"
 #include "ir/tensor.hpp"
 
@@ -113,8 +114,8 @@ Result<std::filesystem::path> build_emulation(const Task& task, const Candidate&
   std::filesystem::create_directories(folder);
   const auto file = folder / (candidate.id.substr(0, 16) + ".cpp"), program = folder / candidate.id.substr(0, 16);
   std::ofstream(file) << text << source << kBuffer << entry;
-  KERF_TRY_VOID(run(fmt::format("c++ -std=c++20 -O1 -w -I{}/tests/conformance/tensor {} -o {}", KERF_SOURCE_DIR,
-                                file.string(), program.string())));
+  KERF_TRY_VOID(run(fmt::format("c++ -std=c++20 -O1 -w -I{}/tests/conformance/tensor {} -o {}",
+                                source_folder().string(), file.string(), program.string())));
   return program;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "../../target_environment.hpp"
+#include "base/test_paths.hpp"
 #include "base/text.hpp"
 #include "build/build.hpp"
 #include "codegen/dialects/dialects.hpp"
@@ -218,7 +219,7 @@ Result<Target*> cuda() {
   static const std::unique_ptr<Sandbox> sandbox = make_sandbox();
   static Result<Target> target = [] {
     TargetResources context;
-    context.self = KERF_BINARY;
+    context.self = kerf_program();
     context.cache = std::filesystem::temp_directory_path() / "kerf_tensor_conformance";
     context.sandbox = sandbox.get();
     context.environment = target_environment();
