@@ -80,11 +80,14 @@ struct CallManner {
   /// kernel leaves changed in the process is a Fault that says what.
   enum class Guest {
     none,
-    at_the_end,  ///< buffers end at a page that is not mapped
-    off_by_one,  ///< buffers begin one element after a page that is not mapped
-    repeated,    ///< several dozen calls, after which no memory may be missing
+    at_the_end,    ///< buffers end at a page that is not mapped
+    off_by_one,    ///< buffers begin one element after a page that is not mapped; the caller is inside of a parallel
+                   ///< region
+    as_allocated,  ///< buffers begin 16 bytes after a page that is not mapped, as large blocks of malloc do
+    repeated,      ///< several dozen calls, after which no memory may be missing
   } guest = Guest::none;
-  int threads = 0;  ///< of OpenMP; 0: as it is
+  int threads = 0;       ///< of OpenMP; 0: as it is
+  bool flushes = false;  ///< the caller flushes denormals; of guests only
 
   bool operator==(const CallManner&) const = default;
 };

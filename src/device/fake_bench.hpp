@@ -123,6 +123,13 @@ class FakeBench final : public Bench {
     return report;
   }
 
+  Status write_output(int slot, int output, std::span<const std::byte> bytes) override {
+    const auto inputs = std::ranges::count(layout_.buffers, BufferRole::input, &BufferSpec::role);
+    auto& buffer = slots_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(inputs + output)];
+    buffer.bytes.assign(bytes.begin(), bytes.end());
+    return {};
+  }
+
   Result<ir::HostTensor> read_output(int slot, int output) override {
     const FakeBuffers& buffers = slots_[static_cast<std::size_t>(slot)];
     std::size_t inputs = 0;

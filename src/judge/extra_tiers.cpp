@@ -1,6 +1,7 @@
 // What is looked at beyond right and fast: equal bits, independent rows, and many more calls.
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -11,11 +12,12 @@
 namespace kerf {
 namespace {
 
-/// Whether the process that the kernel ran in is still the same.
-bool worker_lives(const Refusal& refusal) {
-  if (std::holds_alternative<WrongResult>(refusal)) return true;
-  const auto* rejected = std::get_if<Rejected>(&refusal);
-  return rejected != nullptr && rejected->gate != Gate::sandbox && rejected->gate != Gate::side_effects;
+/// Splits of the rows of shapes other than the smallest, whose calls take longer.
+constexpr int kLargeSplits = 4;
+
+/// The bits of a result that is not a number are nobody's promise.
+bool has_nan(const oracle::DataSet& data) {
+  return data.distribution == oracle::pattern_name(oracle::Pattern::specials);
 }
 
 }  // namespace
@@ -23,6 +25,7 @@ bool worker_lives(const Refusal& refusal) {
 Result<Judge::Stop> Judge::settle(Trial& trial, std::size_t shape, Seen seen, Gate gate, bool required,
                                   std::optional<bool>& noted) {
   if (auto* refusal = std::get_if<Refusal>(&seen)) {
+    if (worker_lives(*refusal)) return Stop(to_outcome(std::move(*refusal)));
     KERF_TRY(Outcome outcome, after_fault(trial, shape, std::move(*refusal)));
     return Stop(std::move(outcome));
   }
@@ -49,48 +52,61 @@ Result<Judge::Stop> Judge::check_properties(Trial& trial, std::size_t shape) {
     if (stop) return stop;
   }
   if (task_.batch.empty() || data.size() < 2 || !(smallest || task_.require_batch_invariant)) return Stop{};
-  // One other data set is enough for a note. Where it is required all are tried: a row may depend on a single sign in
-  // another.
-  const std::size_t others =
-      task_.require_batch_invariant ? (smallest ? data.size() - 1 : std::min<std::size_t>(2, data.size() - 1)) : 1;
-  for (std::size_t pass = 0; pass < 2 * others; ++pass) {
-    const auto rows = with_other_rows(task_, shapes_[shape], *data[0], *data[1 + pass / 2], pass % 2 == 0);
+  // One other data set is enough for a note. Where it is required a row may depend on a single sign in another, and two
+  // orders of a sum often give the same bits: all data sets are tried, each in turn as the one whose rows are kept.
+  const bool required = task_.require_batch_invariant;
+  const int bits = split_bits(shapes_[shape].symbols.at(task_.batch));
+  const std::size_t splits =
+      required ? std::max(data.size() - 1, static_cast<std::size_t>(smallest ? bits : std::min(bits, kLargeSplits)))
+               : 1;
+  Rng rng = Rng(options_.seed).fork("rows " + trial.candidate.id + shapes_[shape].name);
+  const auto first_bit = smallest ? 0 : rng.integer(0, bits - 1);
+  for (std::size_t pass = 0; pass < 2 * splits; ++pass) {
+    const std::size_t step = pass / 2, kept = has_nan(*data[step % data.size()]) ? 0 : step % data.size();
+    const std::size_t other = (kept + 1 + step / data.size() % (data.size() - 1)) % data.size();
+    const RowSplit split{static_cast<int>((first_bit + static_cast<int>(step)) % bits), pass % 2 == 1};
+    const auto rows = with_other_rows(task_, shapes_[shape], *data[kept], *data[other], split);
     if (!rows) return Stop{};  // the data never was in the host's memory
     if (!rows_are_independent_) {
-      const Status independent = check_rows_are_independent(task_, shapes_[shape], *reference_, *data[0], *rows);
-      if (!independent && task_.require_batch_invariant) return tl::unexpected<Error>(independent.error());
+      const Status independent = check_rows_are_independent(task_, shapes_[shape], *reference_, *data[kept], *rows);
+      if (!independent && required) return tl::unexpected<Error>(independent.error());
       rows_are_independent_ = independent.has_value();
     }
     if (!*rows_are_independent_) return Stop{};
     KERF_TRY(Seen seen,
-             compare_rows(context.bench(), *trial.handles[shape], *data[0], *rows, context.outputs(), options));
-    KERF_TRY(Stop stop, settle(trial, shape, std::move(seen), Gate::batch_invariant, task_.require_batch_invariant,
-                               trial.seen.batch_invariant));
+             compare_rows(context.bench(), *trial.handles[shape], *data[kept], *rows, context.outputs(), options));
+    KERF_TRY(Stop stop,
+             settle(trial, shape, std::move(seen), Gate::batch_invariant, required, trial.seen.batch_invariant));
     if (stop) return stop;
   }
   return Stop{};
 }
 
-Result<Judge::Stop> Judge::check_specials(Trial& trial, std::size_t shape) {
+Result<Judge::Stop> Judge::check_after_timing(Trial& trial, std::size_t shape, bool briefly) {
   ShapeContext& context = *contexts_[shape];
-  std::vector<const oracle::DataSet*> specials = context.checked();
-  // What was made on a device may have given way to other data, and would have to be made again.
-  std::erase_if(specials, [](const oracle::DataSet* data) {
-    return data->distribution != oracle::pattern_name(oracle::Pattern::specials) || data->inputs.empty();
-  });
-  if (specials.empty()) return Stop{};
-  Rng rng = Rng(options_.seed).fork("specials " + trial.candidate.id + shapes_[shape].name);
-  const auto which = static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(specials.size()) - 1));
+  Rng rng = Rng(options_.seed).fork("after timing " + trial.candidate.id + shapes_[shape].name);
   VerifyOptions options;
   options.gate = Gate::timing;
   options.call_limit = call_limit(context);
-  KERF_TRY(auto refusal,
-           verify_call(context.bench(), *trial.handles[shape], static_cast<int>(rng.integer(0, context.slots() - 1)),
-                       *specials[which], rng.chance(0.5) ? Poison::a : Poison::b, context.outputs(), options));
-  if (!refusal) return Stop{};
-  if (worker_lives(*refusal)) return Stop(to_outcome(*std::move(refusal)));
-  KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
-  return Stop(std::move(outcome));
+  using oracle::Pattern;
+  for (const Pattern pattern : {Pattern::normal, Pattern::normal, Pattern::specials}) {
+    if (briefly && pattern == Pattern::normal) continue;
+    std::vector<const oracle::DataSet*> sets = context.checked();
+    // What was made on a device may have given way to other data, and would have to be made again.
+    std::erase_if(sets, [&](const oracle::DataSet* data) {
+      return data->distribution != oracle::pattern_name(pattern) || data->inputs.empty();
+    });
+    if (sets.empty()) continue;
+    const auto which = static_cast<std::size_t>(rng.integer(0, std::ssize(sets) - 1));
+    const int slot = static_cast<int>(rng.integer(0, context.slots() - 1));
+    KERF_TRY(auto refusal, verify_call(context.bench(), *trial.handles[shape], slot, *sets[which],
+                                       rng.chance(0.5) ? Poison::a : Poison::b, context.outputs(), options));
+    if (!refusal) continue;
+    if (worker_lives(*refusal)) return Stop(to_outcome(*std::move(refusal)));
+    KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
+    return Stop(std::move(outcome));
+  }
+  return Stop{};
 }
 
 Result<Judge::Stop> Judge::check_soak(Trial& trial) {

@@ -124,5 +124,29 @@ TEST_F(JudgeTest, AfterItsTimingAKernelStillKnowsNanAndInfinities) {
   EXPECT_EQ(observer_.tiers.back().tier, "timing");
 }
 
+TEST_F(JudgeTest, AfterItsTimingAKernelStillHasItsPrecision) {
+  int calls = 0, right_calls = 1 << 20;
+  device_->told.runs_on_host = true;
+  device_->behaviour = [&](const Artifact& artifact, const Bindings& constants) {
+    FakeBench::Kernel kernel = behave(artifact.bytes, constants.at("n"));
+    if (artifact.bytes.find("rounds later") == std::string::npos) return kernel;
+    kernel.body = [&](FakeBuffers& b) {
+      twice(b);
+      for (std::size_t i = 0; calls >= right_calls && i < b[1].bytes.size() / sizeof(float); ++i)
+        b[1].as<std::uint32_t>()[i] &= 0xfffff000U;
+      ++calls;
+    };
+    return kernel;
+  };
+  EXPECT_TRUE(std::holds_alternative<Measurement>(evaluate(judge(), candidate("rounds later")).outcome));
+  right_calls = calls - 3;  // two on ordinary data and one on special values
+  calls = 0;
+  const Evaluation evaluation = evaluate(judge(), candidate("rounds later"));
+  const auto* wrong = std::get_if<WrongResult>(&evaluation.outcome);
+  ASSERT_NE(wrong, nullptr) << outcome_name(evaluation.outcome) << " after " << calls << " calls";
+  EXPECT_NE(wrong->message.find("normal"), std::string::npos) << wrong->message;
+  EXPECT_EQ(observer_.tiers.back().tier, "timing");
+}
+
 }  // namespace
 }  // namespace kerf

@@ -70,8 +70,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
 }
 
 ShapeContext::Inputs Judge::inputs_of(std::size_t shape) const {
-  return {task_,         shapes_[shape],           tools_.target,     *reference_,  tools_.builds,
-          options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock};
+  return {task_,         shapes_[shape],           tools_.target,     *reference_,   tools_.builds,
+          options_.seed, options_.timed_data_sets, tools_.host_bytes, &tools_.clock, !options_.skip_timing};
 }
 
 void Judge::compile_shapes_ahead() {

@@ -162,8 +162,10 @@ class Judge {
   // extra_tiers.cpp: what is looked at beyond right and fast.
   /// Determinism and batch invariance: refused where the task requires them, noted otherwise (smallest shape only).
   Result<Stop> check_properties(Trial& trial, std::size_t shape);
-  /// One call on special values in the process that was timed: being timed must not tell a kernel that none will come.
-  Result<Stop> check_specials(Trial& trial, std::size_t shape);
+  /// Calls in the process that was timed, which has made more calls than any before: two on ordinary data, whose
+  /// results show a lower precision whatever data the timed calls had (calls alternate between two stacks), and one on
+  /// special values. `briefly`: that one only.
+  Result<Stop> check_after_timing(Trial& trial, std::size_t shape, bool briefly);
   Result<Stop> check_soak(Trial& trial);
   /// What was seen as a Stop where `gate` is required; a failed call ends the candidate in any case.
   Result<Stop> settle(Trial& trial, std::size_t shape, Seen seen, Gate gate, bool required, std::optional<bool>& noted);

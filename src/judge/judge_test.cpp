@@ -241,6 +241,32 @@ TEST_F(JudgeTest, WithoutTimingTheVerdictIsAboutCorrectness) {
   EXPECT_EQ(observer_.names(), Names(kAllTiers.begin(), kAllTiers.end() - 1));
 }
 
+TEST_F(JudgeTest, TheNaiveKernelIsThereOnlyWhereSomethingIsTimed) {
+  const auto loads = [&](bool timed) {  // on both shapes one of the accuracy class, and the naive one on the timed one
+    naive_loads_ = 0;
+    JudgeOptions options;
+    options.skip_timing = !timed;
+    (void)evaluate(judge(options), candidate("fine"));
+    return naive_loads_;
+  };
+  EXPECT_EQ(loads(true), 3);
+  EXPECT_EQ(loads(false), 2);
+}
+
+TEST_F(JudgeTest, AfterACrashWithoutTimingTheKernelOfTheAccuracyClassIsTheCanary) {
+  JudgeOptions options;
+  options.skip_timing = true;
+  Judge& judge = this->judge(options);
+  ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(judge, candidate("fine")).outcome));
+  const int loads = naive_loads_;
+  ASSERT_TRUE(std::holds_alternative<Crashed>(evaluate(judge, candidate("crash")).outcome));
+  EXPECT_EQ(naive_loads_, loads + 1);
+  naive_is_wrong_ = true;
+  const auto stopped = judge.evaluate(candidate("crash again"), {}, observer_);
+  ASSERT_FALSE(stopped);
+  EXPECT_NE(stopped.error().message.find("no longer computes correctly"), std::string::npos);
+}
+
 TEST_F(JudgeTest, AShapeThatIsAskedForByNameIsTheOnlyOneAndIsTimed) {
   JudgeOptions options;
   options.only_shape = "small";

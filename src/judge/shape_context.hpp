@@ -47,6 +47,7 @@ class ShapeContext {
     int timed_data_sets = 3;
     std::int64_t host_bytes = 0;  ///< memory that may be taken; 0: what the host has free
     Clock* clock = nullptr;       ///< null: costs() stays empty
+    bool is_timed = true;         ///< false: kernels are verified only, so that nothing is compared with the naive one
   };
 
   /// Compiles what `prepare` will ask the build cache for; thread-safe.
@@ -60,6 +61,7 @@ class ShapeContext {
   const ShapeSet& shape() const { return shape_; }
   Bench& bench() { return *bench_; }
   int slots() const { return slots_; }
+  std::int64_t slot_bytes() const { return slot_bytes_; }
   /// Whether the caches hold so much of a slot that others must be staged to push it out.
   bool needs_flush() const { return needs_flush_; }
   const std::vector<BufferSpec>& outputs() const { return outputs_; }
@@ -76,6 +78,8 @@ class ShapeContext {
 
   /// Baselines, loaded (again, if a fault voided their handles).
   Result<std::vector<LoadedBaseline*>> baselines();
+  /// A kernel of ours that is right, loaded: shows whether the device still computes. Null when the task has none.
+  Result<LoadedBaseline*> canary();
   /// The same code in a fresh process: what a candidate goes through between timings, its baselines go through too.
   Result<KernelHandle> reload(LoadedBaseline& baseline);
   /// After a Fault: all handles are void.
@@ -129,6 +133,7 @@ class ShapeContext {
   ShapeSet shape_;
   std::unique_ptr<Bench> bench_;
   int slots_ = 1;
+  std::int64_t slot_bytes_ = 0;
   bool needs_flush_ = true;
   std::vector<BufferSpec> outputs_;
   std::unique_ptr<DeviceData> device_data_;  // set for shapes whose data is made on the device

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "judge/judge.hpp"
 #include "verify/guest.hpp"
+#include "verify/repeats.hpp"
 
 namespace kerf {
 namespace {
@@ -29,6 +30,9 @@ std::string with_source_name(std::string log, const Candidate& candidate, const 
   }
   return log;
 }
+
+/// Its small numbers are denormal: a caller who flushes denormals has other results.
+bool is_half(const ir::TensorType& tensor) { return tensor.dtype == DType::f16; }
 
 /// Microseconds for repeated calls of a kernel that is not a finalist; slow ones are repeated less often.
 constexpr double kBriefRepeats = 20'000;
@@ -150,7 +154,7 @@ Result<std::variant<KernelHandle, Outcome>> Judge::load(Trial& trial, std::size_
   return Loaded(*trial.handles[shape]);
 }
 
-/// The worker was replaced: nothing is loaded any more. The naive kernel is replayed as a canary before anyone else is
+/// The worker was replaced: nothing is loaded any more. A kernel of ours is replayed as a canary before anyone else is
 /// judged.
 Result<Outcome> Judge::after_fault(Trial& trial, std::size_t shape, Refusal refusal) {
   trial.handles[shape].reset();
@@ -181,32 +185,35 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   const auto data = context->checked(rng.fork("data"));
   KERF_TRY(auto refusal, verify(context->bench(), std::get<KernelHandle>(loaded), data, context->slots(),
                                 context->outputs(), options, &trial.estimate_us[shape]));
-  if (!refusal && gate == Gate::small_shape && facts.runs_on_host) {
-    KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, *context->checked().front(),
-                                   context->outputs(), options));
+  if (!refusal && facts.runs_on_host) {
+    const oracle::DataSet& ordinary = *context->checked().front();
+    KERF_TRY(refusal, verify_second_use(context->bench(), std::get<KernelHandle>(loaded), ordinary, context->slots(),
+                                        context->outputs(), options));
+    // Elsewhere guests are called as everybody is: no need to do so on every shape.
+    if (!refusal && (gate == Gate::small_shape || tools_.target.language->dialect().host_entry)) {
+      const bool halves = std::ranges::any_of(task_.inputs, is_half) || std::ranges::any_of(task_.outputs, is_half);
+      const GuestVisit visit{gate == Gate::small_shape, context->slot_bytes(), trial.estimate_us[shape], !halves};
+      KERF_TRY(refusal, verify_guest(context->bench(), std::get<KernelHandle>(loaded), 0, ordinary, context->outputs(),
+                                     visit, options));
+    }
   }
   if (!refusal) {
     trial.detail += fmt::format("{}{}: {}", trial.detail.empty() ? "" : ", ", shapes_[shape].name,
                                 counted(data.size(), "data set"));
     return check_properties(trial, shape);
   }
-  const bool worker_lives =
-      std::holds_alternative<WrongResult>(*refusal) ||
-      (std::holds_alternative<Rejected>(*refusal) && std::get<Rejected>(*refusal).gate != Gate::sandbox &&
-       std::get<Rejected>(*refusal).gate != Gate::side_effects);
-  if (worker_lives) return Stop(to_outcome(*std::move(refusal)));
+  if (worker_lives(*refusal)) return Stop(to_outcome(*std::move(refusal)));
   KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));
   return Stop(std::move(outcome));
 }
 
 Result<std::optional<Refusal>> Judge::run_canary(ShapeContext& shape) {
-  KERF_TRY(const auto baselines, shape.baselines());
-  if (baselines.empty()) return std::optional<Refusal>{};
+  KERF_TRY(const LoadedBaseline* const canary, shape.canary());
+  if (canary == nullptr) return std::optional<Refusal>{};
   VerifyOptions options;
   options.gate = Gate::canary;
   options.call_limit = std::chrono::minutes(2);
-  return verify_call(shape.bench(), *baselines.front()->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(),
-                     options);
+  return verify_call(shape.bench(), *canary->handle, 0, *shape.checked().front(), Poison::a, shape.outputs(), options);
 }
 
 }  // namespace kerf

@@ -103,8 +103,8 @@ Result<Judge::Stop> Judge::measure_shape(Trial& trial, std::size_t shape, const 
     return Stop(std::move(outcome));
   }
   if (refusal) return Stop(to_outcome(*std::move(refusal)));
-  KERF_TRY(Stop special, check_specials(trial, shape));
-  if (special) return special;
+  KERF_TRY(Stop afterwards, check_after_timing(trial, shape, !pace.baselines));
+  if (afterwards) return afterwards;
 
   KERF_TRY(ShapeMeasurement measured, summarise(timing, shape, rng.fork("bootstrap")));
   trial.estimate_us[shape] = measured.time.median;

@@ -41,8 +41,8 @@ int kind_of(std::uint64_t stream, std::int64_t place, int kinds) {
   return static_cast<int>((stream % all + static_cast<std::uint64_t>(place) % all) % all);
 }
 
-/// NaN and the infinities follow each other, one in so many elements.
-constexpr int kNonfiniteKinds = 3;
+/// NaN, the infinities, and an infinity with another or NaN close behind it follow each other, one in so many elements.
+constexpr int kNonfiniteKinds = 5;
 constexpr std::int64_t kNonfinitePeriod = 16384;
 
 /// One element of each period is NaN or (where there may be any) infinite, every 64th on average a zero or a denormal.
@@ -50,11 +50,15 @@ double special(std::uint64_t bits, std::uint64_t stream, std::int64_t index, std
   // Small tensors get one non-finite element too, at a place the seed decides.
   const std::int64_t block = index / kNonfinitePeriod, period = std::min(count, kNonfinitePeriod);
   const std::uint64_t place = mix64(stream + static_cast<std::uint64_t>(block)) % static_cast<std::uint64_t>(period);
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+  const int kind = infinities ? kind_of(stream, block, kNonfiniteKinds) : 0;
   if (static_cast<std::uint64_t>(index % period) == place) {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
-    const double choices[] = {std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
-    return choices[infinities ? kind_of(stream, block, kNonfiniteKinds) : 0];
+    const double choices[] = {kNaN, kInf, -kInf, kInf, -kInf};
+    return choices[kind];
   }
+  if (kind > 2 &&
+      static_cast<std::uint64_t>(index % period) == (place + 1 + stream % 5) % static_cast<std::uint64_t>(period))
+    return kind == 3 ? -kInf : kNaN;
   if (bits % 64 == 0) {
     const double choices[] = {0.0, -0.0, 0x1.8p-130, -0x1.0p-149};
     return choices[(bits >> 20) % 4];
@@ -78,7 +82,8 @@ enum RowKind {
   any_scale,
   kRowKinds
 };
-/// Kinds of masked rows: the end of the row, single elements, all but one element, the beginning, nothing.
+/// Kinds of masked rows: the end of the row, single elements, all but one element, the beginning; nothing, or all of
+/// it.
 constexpr int kMaskKinds = 5;
 
 /// So many octaves reach beyond 1e4 and 100.
@@ -129,17 +134,21 @@ double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, c
   return offset_of(kind, mix64(own), scale, octaves) + scale * bell(bits);
 }
 
+/// Masks that are powers of two: sums of a row that is hidden whole are exact.
+constexpr double kRowMask = -0x1p30, kRowMaskF16 = -0x1p14;
+bool hides_rows(double mask) { return mask == kRowMask || mask == kRowMaskF16; }
+
 double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
   const auto length = static_cast<std::int64_t>(input.a);
   const std::int64_t row = index / length, column = index % length;
   const auto place = static_cast<std::int64_t>((row_bits(stream, row) >> 1) % static_cast<std::uint64_t>(length));
-  bool hidden = false;  // at least one element of a row is not
+  bool hidden = false;
   switch (kind_of(stream, row, kMaskKinds)) {
     case 0: hidden = column > place; break;
     case 1: hidden = bits % 8 == 0; break;
     case 2: hidden = column != place; break;
     case 3: hidden = column < place; break;
-    default: break;
+    default: hidden = hides_rows(input.b); break;
   }
   return hidden ? input.b : bell(mix64(bits));
 }
@@ -227,10 +236,15 @@ namespace {
 /// A 16-bit float has few octaves, and sums of it need room.
 int octaves_for(DType dtype, int wanted) { return dtype == DType::f16 ? std::min(wanted, 5) : wanted; }
 
-double mask_for(DType dtype, bool lowest) {
-  if (dtype == DType::f16) return lowest ? -65504.0 : -1e4;
-  if (dtype == DType::bf16) return lowest ? -0x1.FEp127 : -1e9;
-  return lowest ? -static_cast<double>(std::numeric_limits<float>::max()) : -1e9;
+/// What masked elements are; all but the first for inputs that are not multiplied.
+enum class Mask : std::uint8_t { low, lowest, infinite, rows };
+
+double mask_for(DType dtype, Mask mask) {
+  if (mask == Mask::infinite) return -std::numeric_limits<double>::infinity();
+  if (mask == Mask::rows) return dtype == DType::f16 ? kRowMaskF16 : kRowMask;
+  if (mask == Mask::low) return dtype == DType::f16 ? -1e4 : -1e9;
+  if (dtype == DType::f16) return -65504.0;
+  return dtype == DType::bf16 ? -0x1.FEp127 : -static_cast<double>(std::numeric_limits<float>::max());
 }
 
 bool has_products(const Task& task) {
@@ -306,10 +320,16 @@ bool may_be_lowest(const Task& task, std::size_t input) {
   return !uses.multiplied && !uses.contracted;
 }
 
+std::vector<Mask> masks_of(const Task& task, const std::vector<std::size_t>& free) {
+  if (std::ranges::none_of(free, [&](std::size_t i) { return may_be_lowest(task, i); })) return {Mask::low};
+  // Who promises finite inputs gets no infinite ones.
+  if (!task.special_values) return {Mask::low, Mask::lowest, Mask::rows};
+  return {Mask::low, Mask::lowest, Mask::infinite, Mask::rows};
+}
+
 /// Inputs and masks that masked draws take in turn.
 std::size_t mask_turns(const Task& task, const std::vector<std::size_t>& free) {
-  const bool two = std::ranges::any_of(free, [&](std::size_t i) { return may_be_lowest(task, i); });
-  return std::max<std::size_t>(free.size(), 1) * (two ? 2 : 1);
+  return std::max<std::size_t>(free.size(), 1) * masks_of(task, free).size();
 }
 
 /// The first seed after this one whose stream begins with the wanted kind of row.
@@ -400,7 +420,8 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
     if (data.pattern == Pattern::masked) {
       const std::uint64_t choice = turn % mask_turns(task, free);
       if (free.empty() || free[choice % free.size()] != i) input.pattern = Pattern::normal;
-      input.b = mask_for(type.dtype, choice >= free.size() && may_be_lowest(task, i));
+      const Mask mask = masks_of(task, free)[choice / std::max<std::size_t>(free.size(), 1)];
+      input.b = mask_for(type.dtype, may_be_lowest(task, i) ? mask : Mask::low);
     }
     draws.push_back(input);
   }

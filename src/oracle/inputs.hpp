@@ -23,7 +23,8 @@ enum class Pattern {
   negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
   scaled,  ///< normal times a factor plus an offset, of one kind per input: what is tuned to deviation 1 is wrong here
   rows,    ///< rows of eleven kinds in turn: zero, constant, tiny, huge, shifted, wholly below -8, ...
-  masked,  ///< normal; in one input ends, beginnings and elements of rows are -1e9 or the lowest number, in turn
+  masked,  ///< normal; in one input ends, beginnings and elements of rows are -1e9, the lowest number or -infinity,
+           ///< or whole rows are -2^30, in turn
   ties,    ///< four different numbers
 };
 inline constexpr Pattern kAllPatterns[] = {Pattern::normal,   Pattern::log_uniform, Pattern::spikes,  Pattern::integers,

@@ -187,9 +187,9 @@ TEST(Draw, NarrowDrawsStayNarrow) {
 TEST(Draw, MaskedRowsAreOfEveryKindAndEveryInputHasItsTurn) {
   const auto draws = draws_for_all_kinds(two_inputs(), {}, Pattern::masked);
   ASSERT_TRUE(draws);
-  EXPECT_EQ(*draws, 4);  // two inputs, two masks
+  EXPECT_EQ(*draws, 8);  // two inputs, four masks
   std::set<std::pair<int, float>> masks;
-  for (int turn = 0; turn < 4; ++turn) {
+  for (int turn = 0; turn < *draws; ++turn) {
     const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::masked, 77, kWidestOctaves, turn});
     ASSERT_TRUE(inputs) << inputs.error().message;
     for (int n = 0; n < 2; ++n) {
@@ -200,17 +200,18 @@ TEST(Draw, MaskedRowsAreOfEveryKindAndEveryInputHasItsTurn) {
         const auto hidden = std::count_if(row, row + x.shape[1], [](float v) { return v < -1e8F; });
         if (hidden > 0) masks.insert({n, *std::min_element(row, row + x.shape[1])});
         if (hidden == 0) kinds.insert("none");
+        if (hidden == x.shape[1]) kinds.insert("all");
         if (hidden == x.shape[1] - 1) kinds.insert("all but one");
         if (hidden > 0 && row[0] < -1e8F && row[x.shape[1] - 1] > -1e8F) kinds.insert("begin");
         if (hidden > 0 && row[0] > -1e8F && row[x.shape[1] - 1] < -1e8F) kinds.insert("end");
       }
-      EXPECT_TRUE(kinds.size() == 1 || kinds.size() == 4) << "input " << n << ", turn " << turn;
+      EXPECT_TRUE(kinds.size() == 1 || kinds.size() >= 4) << "input " << n << ", turn " << turn;
     }
   }
-  EXPECT_EQ(masks.size(), 4U);
+  EXPECT_EQ(masks.size(), 8U);
 }
 
-TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {
+TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomethingUnlessRowsAreHidden) {
   std::set<float> masks;
   std::set<int> which;
   for (std::uint64_t seed = 0; seed < 32; ++seed) {
@@ -225,11 +226,13 @@ TEST(Draw, OneInputIsMaskedAndEveryRowKeepsSomething) {
         }
       for (std::int64_t r = 0; r < x.shape[0]; ++r) {
         const float* row = x.as<float>() + r * x.shape[1];
-        EXPECT_TRUE(std::any_of(row, row + x.shape[1], [](float v) { return v > -1e8F; }));
+        const bool hidden = std::all_of(row, row + x.shape[1], [](float v) { return v == -0x1p30F; });
+        EXPECT_TRUE(hidden || std::any_of(row, row + x.shape[1], [](float v) { return v > -1e8F; }));
       }
     }
   }
-  EXPECT_EQ(masks, (std::set<float>{-std::numeric_limits<float>::max(), -1e9F}));
+  EXPECT_EQ(masks, (std::set<float>{-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::max(),
+                                    -0x1p30F, -1e9F}));
   EXPECT_EQ(which, (std::set<int>{0, 1}));
 }
 
@@ -244,7 +247,7 @@ TEST(Draw, SpecialsAlwaysHoldANonFiniteElementAndMostlyOrdinaryOnes) {
     std::int64_t bad = 0;
     for (std::int64_t i = 0; i < n; ++i) bad += std::isfinite(x.as<float>()[i]) ? 0 : 1;
     EXPECT_GE(bad, 1) << n;
-    EXPECT_LE(bad, 1 + n / 10000) << n;
+    EXPECT_LE(bad, 2 + n / 5000) << n;
   }
 }
 
@@ -253,17 +256,20 @@ TEST(Draw, NanAndBothInfinitiesHaveTheirTurnInSmallTensors) {
   task.inputs = {{"x", DType::f32, {Dim(2), Dim(64)}}};
   const auto draws = draws_for_all_kinds(task, {}, Pattern::specials);
   ASSERT_TRUE(draws);
-  EXPECT_EQ(*draws, 3);
+  EXPECT_EQ(*draws, 5);
   std::set<std::string> kinds;
   for (int turn = 0; turn < *draws; ++turn) {
     const auto inputs = draw_inputs(task, {}, {Pattern::specials, mix64(turn), kWidestOctaves, 41 + turn});
     ASSERT_TRUE(inputs) << inputs.error().message;
+    std::string together;
     for (int i = 0; i < 128; ++i) {
       const float v = inputs->front().as<float>()[i];
-      if (!std::isfinite(v)) kinds.insert(std::isnan(v) ? "nan" : v > 0 ? "+inf" : "-inf");
+      if (!std::isfinite(v)) together += std::isnan(v) ? "nan" : v > 0 ? "+inf" : "-inf";
     }
+    kinds.insert(together);
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"nan", "+inf", "-inf"}));
+  EXPECT_TRUE(kinds.contains("nan") && kinds.contains("+inf") && kinds.contains("-inf"));
+  EXPECT_EQ(kinds.size(), 5U) << "and two with another behind it";
 }
 
 Task with_node(ir::Attr attr) {
@@ -312,7 +318,7 @@ TEST(Draw, TheLowestNumberMasksOnlyWhatIsNotMultiplied) {
 TEST(Draw, SpecialValuesAreInOneInputAtATime) {
   const auto draws = draws_for_all_kinds(two_inputs(), {}, Pattern::specials);
   ASSERT_TRUE(draws);
-  EXPECT_EQ(*draws, 6) << "three kinds in each of two small inputs";
+  EXPECT_EQ(*draws, 10) << "five kinds in each of two small inputs";
   std::set<std::pair<int, std::string>> kinds;
   for (int turn = 0; turn < *draws; ++turn) {
     const auto inputs = draw_inputs(two_inputs(), {}, {Pattern::specials, mix64(turn), kWidestOctaves, 41 + turn});

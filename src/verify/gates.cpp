@@ -1,5 +1,7 @@
 #include "verify/gates.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -15,8 +17,15 @@ Refusal refusal_from(const Fault& fault, Gate gate) {
   return Crashed{gate, fault.message};
 }
 
+bool worker_lives(const Refusal& refusal) {
+  if (std::holds_alternative<WrongResult>(refusal)) return true;
+  const auto* rejected = std::get_if<Rejected>(&refusal);
+  return rejected != nullptr && rejected->gate != Gate::sandbox && rejected->gate != Gate::side_effects;
+}
+
 Outcome to_outcome(Refusal refusal) {
-  return std::visit([](auto&& alternative) -> Outcome { return std::move(alternative); }, std::move(refusal));
+  return std::visit([](auto&& alternative) -> Outcome { return std::forward<decltype(alternative)>(alternative); },
+                    std::move(refusal));
 }
 
 std::optional<Refusal> judge_header(const Candidate& candidate, const HeaderRules& rules) {

@@ -55,7 +55,7 @@ TEST_F(GatesTest, ARightKernelPassesUnderBothPoisons) {
   const auto result = verify(bench_, 0, {&data_}, 2, outputs_, {});
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->has_value());
-  EXPECT_EQ(bench_.kernels[0].calls, 2 + 8 + 1);  // two poisons, then a batch: eight times slot 0, once slot 1
+  EXPECT_EQ(bench_.kernels[0].calls, 2 + 11);  // two poisons, then batches of two calls, one on each slot
 }
 
 TEST_F(GatesTest, AKernelThatWritesNothingIsWrongEverywhere) {
@@ -105,6 +105,17 @@ TEST_F(GatesTest, AKernelThatStopsWorkingAfterAFewCallsIsCaughtInTheBatch) {
     if (++calls <= 6) right(b);
   });
   EXPECT_NE(std::get<WrongResult>(refusal).message.find("repeated calls"), std::string::npos);
+}
+
+TEST_F(GatesTest, NoCallGoesWithoutBeingCompared) {
+  for (int wrong = 1; wrong <= 13; ++wrong) {
+    int calls = 0;
+    const Refusal refusal = refused([&](FakeBuffers& b) {
+      right(b);
+      if (++calls == wrong) b[1].as<float>()[0] = 0;
+    });
+    EXPECT_TRUE(std::holds_alternative<WrongResult>(refusal)) << "call " << wrong;
+  }
 }
 
 TEST_F(GatesTest, EveryAddressComesBackWithOtherDataHoweverManySlotsThereAre) {

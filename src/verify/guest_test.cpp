@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "device/fake_bench.hpp"
 
 namespace kerf {
@@ -23,9 +25,9 @@ class GuestGate : public testing::Test {
       data.bound[0].as<double>()[i] = 1e-6;
     }
   }
-  std::optional<Refusal> refusal(FakeBench::Kernel kernel) {
+  std::optional<Refusal> refusal(FakeBench::Kernel kernel, const GuestVisit& visit = {}) {
     bench_.kernels = {std::move(kernel)};
-    return verify_guest(bench_, 0, 0, checked_, {{"y", DType::f32, {3}, BufferRole::output}}, {}).value();
+    return verify_guest(bench_, 0, 0, checked_, {{"y", DType::f32, {3}, BufferRole::output}}, visit, {}).value();
   }
   static FakeBench::Kernel with(std::function<void(FakeBuffers&)> body) { return {std::move(body), 1, std::nullopt}; }
   static void right(FakeBuffers& b) {
@@ -38,7 +40,29 @@ class GuestGate : public testing::Test {
 
 TEST_F(GuestGate, AGoodGuestPassesInEveryManner) {
   EXPECT_FALSE(refusal(with(right)));
+  EXPECT_EQ(bench_.kernels[0].calls, 4);
+  EXPECT_GE(bench_.manners[0].threads, 17) << "more than a small machine has";
+}
+
+TEST_F(GuestGate, OnOtherShapesLargeBuffersAreCopiedOnceAndSlowKernelsAreNotRepeated) {
+  EXPECT_FALSE(refusal(with(right), {.smallest = false, .slot_bytes = 1 << 10, .call_us = 10}));
+  EXPECT_EQ(bench_.kernels[0].calls, 4);
+  EXPECT_FALSE(refusal(with(right), {.smallest = false, .slot_bytes = 1 << 10, .call_us = 5000}));
   EXPECT_EQ(bench_.kernels[0].calls, 3);
+  bench_.manners.clear();
+  EXPECT_FALSE(refusal(with(right), {.smallest = false, .slot_bytes = 1LL << 30, .call_us = 5000}));
+  ASSERT_EQ(bench_.manners.size(), 1U);
+  EXPECT_EQ(bench_.manners[0].guest, CallManner::Guest::off_by_one);
+}
+
+TEST_F(GuestGate, OneCallerFlushesDenormalsUnlessOrdinaryNumbersAreDenormal) {
+  const auto flushing = [&](bool flushes) {
+    bench_.manners.clear();
+    EXPECT_FALSE(refusal(with(right), {.flushes = flushes}));
+    return std::ranges::count_if(bench_.manners, [](const CallManner& manner) { return manner.flushes; });
+  };
+  EXPECT_EQ(flushing(true), 1);
+  EXPECT_EQ(flushing(false), 0);
 }
 
 TEST_F(GuestGate, AFaultIsRefusedAtItsOwnGate) {

@@ -4,25 +4,39 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace kerf {
 namespace {
 
 using Outputs = std::vector<ir::HostTensor>;
 
-/// One call on staged data; its outputs, or the refusal of a call that failed.
-Result<std::variant<Outputs, Refusal>> outputs_of(Bench& bench, KernelHandle kernel, int slot,
-                                                  const oracle::DataSet& data, Poison poison, const CallManner& manner,
-                                                  std::size_t count, const VerifyOptions& options) {
-  KERF_TRY_VOID(bench.stage(slot, data, poison));
-  KERF_TRY(const RunOutcome outcome, bench.run_as(kernel, slot, manner, options.call_limit));
+/// One call on staged data.
+struct RepeatedCall {
+  int slot = 0;
+  const oracle::DataSet& data;
+  Poison poison = Poison::a;
+  CallManner manner{};
+  bool is_checked = true;  ///< the data set's expected values are known
+};
+
+/// Its outputs, or the refusal of a call that failed or is wrong.
+Result<std::variant<Outputs, Refusal>> outputs_of(Bench& bench, KernelHandle kernel, const RepeatedCall& call,
+                                                  const std::vector<BufferSpec>& outputs,
+                                                  const VerifyOptions& options) {
+  KERF_TRY_VOID(bench.stage(call.slot, call.data, call.poison));
+  KERF_TRY(const RunOutcome outcome, bench.run_as(kernel, call.slot, call.manner, options.call_limit));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
-  Outputs outputs;
-  for (std::size_t i = 0; i < count; ++i) {
-    KERF_TRY(ir::HostTensor tensor, bench.read_output(slot, static_cast<int>(i)));
-    outputs.push_back(std::move(tensor));
+  if (call.is_checked) {
+    KERF_TRY(const SlotReport report, bench.check(call.slot, call.data));
+    if (auto refusal = judge_slot(report, call.data, outputs)) return *std::move(refusal);
   }
-  return outputs;
+  Outputs seen;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    KERF_TRY(ir::HostTensor tensor, bench.read_output(call.slot, static_cast<int>(i)));
+    seen.push_back(std::move(tensor));
+  }
+  return seen;
 }
 
 std::string manner_text(const CallManner& manner) {
@@ -60,17 +74,68 @@ Result<Seen> compare_repeats(Bench& bench, KernelHandle kernel, const oracle::Da
   Outputs first;
   for (std::size_t call = 0; call < manners.size(); ++call) {
     const int slot = static_cast<int>(call) % slots;
-    KERF_TRY(auto seen, outputs_of(bench, kernel, slot, checked, call % 2 == 0 ? Poison::a : Poison::b, manners[call],
-                                   outputs.size(), options));
+    const RepeatedCall made{slot, checked, call % 2 == 0 ? Poison::a : Poison::b, manners[call]};
+    KERF_TRY(auto seen, outputs_of(bench, kernel, made, outputs, options));
     if (auto* refusal = std::get_if<Refusal>(&seen)) return Seen(std::move(*refusal));
-    auto& now = std::get<Outputs>(seen);
-    if (call == 0) first = std::move(now);
-    for (std::size_t i = 0; call > 0 && i < outputs.size(); ++i)
+    if (call == 0) {
+      first = std::get<Outputs>(std::move(seen));
+      continue;
+    }
+    const auto& now = std::get<Outputs>(seen);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
       if (now[i].bytes != first[i].bytes)
         return Seen(fmt::format("{} has other bits in call {} of {}{} on shape '{}'", outputs[i].name, call + 1,
                                 manners.size(), manner_text(manners[call]), checked.shape));
   }
   return Seen(std::string());
+}
+
+oracle::DataSet changed_in_place(const oracle::DataSet& data, Rng& rng) {
+  constexpr std::int64_t kPart = 64;  // of an input's elements: few, and enough for a sum to show
+  oracle::DataSet changed;
+  changed.id = oracle::next_data_id();
+  changed.shape = data.shape;
+  changed.distribution = data.distribution;
+  changed.inputs = data.inputs;
+  for (ir::HostTensor& input : changed.inputs) {
+    const std::int64_t elements = input.elements(), size = static_cast<std::int64_t>(dtype_size(input.dtype));
+    if (elements < 2) continue;
+    const std::int64_t length = std::max<std::int64_t>(1, elements / kPart);
+    const std::int64_t begin = rng.integer(0, elements - length);
+    for (std::int64_t i = begin; i < begin + length; ++i)
+      std::copy_n(input.bytes.begin() + (i + elements / 2) % elements * size, size, input.bytes.begin() + i * size);
+  }
+  return changed;
+}
+
+Result<std::optional<Refusal>> verify_second_use(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked,
+                                                 int slots, const std::vector<BufferSpec>& outputs,
+                                                 const VerifyOptions& options) {
+  if (slots < 2 || checked.inputs.empty() || checked.inputs.front().bytes.empty()) return std::nullopt;
+  Rng rng = Rng(options.seed).fork("second use");
+  const int first = static_cast<int>(rng.integer(0, slots - 1));
+  const int second = static_cast<int>((first + rng.integer(1, slots - 1)) % slots);
+  const oracle::DataSet changed = changed_in_place(checked, rng);
+  // Both are staged before the first call: staging would poison scratch.
+  bench.expect(kernel, std::array<int, 2>{first, second});
+  KERF_TRY_VOID(bench.stage(first, changed, Poison::a));
+  KERF_TRY_VOID(bench.stage(second, checked, Poison::b));
+  for (const int slot : {first, second}) {
+    KERF_TRY(const RunOutcome outcome, bench.run(kernel, std::span(&slot, 1), options.call_limit));
+    if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
+    for (std::size_t i = 0; slot == first && i < outputs.size(); ++i) {
+      KERF_TRY(const ir::HostTensor seen, bench.read_output(first, static_cast<int>(i)));
+      KERF_TRY_VOID(bench.write_output(second, static_cast<int>(i), seen.bytes));
+    }
+  }
+  KERF_TRY(const SlotReport report, bench.check(second, checked));
+  auto refusal = judge_slot(report, checked, outputs);
+  // One of two calls that follow each other has the stack that the kernel knows.
+  if (!refusal) return verify_call(bench, kernel, first, checked, Poison::a, outputs, options);
+  add_wrong_box(*refusal, bench, second, checked, outputs);
+  if (auto* wrong = std::get_if<WrongResult>(&*refusal))
+    wrong->message += " (after a call on nearly the same inputs, whose results the outputs held)";
+  return refusal;
 }
 
 std::vector<CallManner> repeat_manners(const DeviceFacts& facts) {
@@ -82,14 +147,19 @@ std::vector<CallManner> repeat_manners(const DeviceFacts& facts) {
   return manners;
 }
 
+int split_bits(std::int64_t rows) {
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(rows, 1) - 1))));
+}
+
 std::optional<OtherRows> with_other_rows(const Task& task, const ShapeSet& shape, const oracle::DataSet& data,
-                                         const oracle::DataSet& other, bool keep_even) {
+                                         const oracle::DataSet& other, RowSplit split) {
   const auto rows = shape.symbols.find(task.batch);
   if (rows == shape.symbols.end() || data.inputs.size() != task.inputs.size() ||
       other.inputs.size() != task.inputs.size())
     return std::nullopt;
   OtherRows made{{}, std::vector<bool>(static_cast<std::size_t>(rows->second))};
-  for (std::size_t row = 0; row < made.kept.size(); ++row) made.kept[row] = (row % 2 == 0) == keep_even;
+  for (std::size_t row = 0; row < made.kept.size(); ++row)
+    made.kept[row] = (row >> split.bit) % 2 == (split.keep_set ? 1 : 0);
   made.data.id = oracle::next_data_id();
   made.data.shape = data.shape;
   made.data.distribution = data.distribution;
@@ -123,9 +193,9 @@ Status check_rows_are_independent(const Task& task, const ShapeSet& shape, const
 Result<Seen> compare_rows(Bench& bench, KernelHandle kernel, const oracle::DataSet& checked, const OtherRows& rows,
                           const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
   std::array<Outputs, 2> seen;
-  const std::array<const oracle::DataSet*, 2> data{&checked, &rows.data};
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    KERF_TRY(auto outcome, outputs_of(bench, kernel, 0, *data[i], Poison::a, {}, outputs.size(), options));
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const RepeatedCall call{0, i == 0 ? checked : rows.data, Poison::a, {}, i == 0};
+    KERF_TRY(auto outcome, outputs_of(bench, kernel, call, outputs, options));
     if (auto* refusal = std::get_if<Refusal>(&outcome)) return Seen(std::move(*refusal));
     seen[i] = std::get<Outputs>(std::move(outcome));
   }

@@ -69,10 +69,10 @@ Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, in
 
 namespace {
 
-/// Repeated calls of one batch; fewer for slow kernels.
-constexpr int kRepeats = 8;
+/// Calls without anything between them; fewer of slow kernels.
+constexpr int kBatchedCalls = 11;
 
-/// Slots that verification uses: few, so that every address comes back with other data.
+/// Slots that single calls use: few, so that every address comes back with other data.
 constexpr int kSlots = 4;
 
 /// As it is, or another number of threads than usual: one, few, one more than there are cores.
@@ -81,38 +81,58 @@ int some_threads(int cores, Rng& rng) {
   return cores > 0 ? choices[rng.integer(0, std::ssize(choices) - 1)] : 0;
 }
 
-std::vector<int> some_slots(int slots, Rng& rng) {
+/// `count` of the slots, or all of them, in random order.
+std::vector<int> some_slots(int slots, int count, Rng& rng) {
   std::vector<int> all(static_cast<std::size_t>(slots));
   std::iota(all.begin(), all.end(), 0);
   for (std::size_t i = 0; i + 1 < all.size(); ++i)
     std::swap(all[i], all[static_cast<std::size_t>(rng.integer(static_cast<std::int64_t>(i), slots - 1))]);
-  all.resize(static_cast<std::size_t>(std::min(slots, kSlots)));
+  all.resize(static_cast<std::size_t>(std::min(slots, count)));
   return all;
 }
 
-Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel,
-                                            const std::vector<const oracle::DataSet*>& data,
-                                            const std::vector<int>& slots, double call_us,
+/// One call on each of `calls`, whose slots all differ, with nothing between them; all are compared.
+Result<std::optional<Refusal>> verify_batch(Bench& bench, KernelHandle kernel, std::span<const Call> calls,
                                             const std::vector<BufferSpec>& outputs, const VerifyOptions& options) {
-  if (slots.size() < 2) return std::nullopt;
-  const int repeats = std::clamp(static_cast<int>(options.repeat_us / std::max(call_us, 1.0)), 1, kRepeats);
-  std::vector<int> calls(static_cast<std::size_t>(repeats), slots[0]);
-  calls.insert(calls.end(), slots.begin() + 1, slots.end());
-  const auto at = [&](std::size_t i) -> const oracle::DataSet& { return *data[i % data.size()]; };
-  bench.expect(kernel, slots);
   std::vector<BenchStep> steps;
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    steps.emplace_back(StageStep{slots[i], &at(i), i % 2 == 0 ? Poison::b : Poison::a});
-  steps.emplace_back(RunStep{calls, options.call_limit * static_cast<int>(calls.size()), false});
-  for (std::size_t i = 0; i < slots.size(); ++i) steps.emplace_back(CheckStep{slots[i], &at(i)});
+  RunStep run{{}, options.call_limit * static_cast<int>(calls.size()), false};
+  for (const Call& call : calls) {
+    steps.emplace_back(StageStep{call.slot, call.data, call.poison});
+    run.slots.push_back(call.slot);
+  }
+  bench.expect(kernel, run.slots);
+  steps.emplace_back(std::move(run));
+  for (const Call& call : calls) steps.emplace_back(CheckStep{call.slot, call.data});
   KERF_TRY(const auto outcome, bench.follow(kernel, steps));
   if (const auto* fault = std::get_if<Fault>(&outcome)) return refusal_from(*fault, options.gate);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    auto refusal = judge_slot(std::get<StepResults>(outcome).checks[i], at(i), outputs);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    auto refusal = judge_slot(std::get<StepResults>(outcome).checks[i], *calls[i].data, outputs);
     if (!refusal) continue;
-    add_wrong_box(*refusal, bench, slots[i], at(i), outputs);
+    add_wrong_box(*refusal, bench, calls[i].slot, *calls[i].data, outputs);
     if (auto* wrong = std::get_if<WrongResult>(&*refusal)) wrong->message += " (in a batch of repeated calls)";
     return refusal;
+  }
+  return std::nullopt;
+}
+
+/// Batches of calls, as many as the time for repeated calls allows. No slot comes twice in a batch: what a call leaves
+/// there would be overwritten before it is compared.
+Result<std::optional<Refusal>> verify_batches(Bench& bench, KernelHandle kernel,
+                                              const std::vector<const oracle::DataSet*>& data, int slots,
+                                              double call_us, const std::vector<BufferSpec>& outputs,
+                                              const VerifyOptions& options, Rng& rng) {
+  if (slots < 2 || data.empty()) return std::nullopt;
+  const double affordable = options.repeat_us / std::max(call_us, 1.0);
+  int left = static_cast<int>(std::clamp<double>(affordable, kSlots, kBatchedCalls));
+  for (std::size_t number = 0; left > 0;) {
+    std::vector<Call> calls;
+    for (const int slot : some_slots(slots, left, rng)) {
+      calls.push_back({slot, data[number % data.size()], number % 2 == 0 ? Poison::b : Poison::a});
+      ++number;
+    }
+    left -= static_cast<int>(calls.size());
+    KERF_TRY(auto refusal, verify_batch(bench, kernel, calls, outputs, options));
+    if (refusal) return refusal;
   }
   return std::nullopt;
 }
@@ -125,7 +145,7 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
                                       double* shortest_us) {
   // The first data set runs under both patterns; after that every call has the other pattern than the one before.
   Rng rng(options.seed);
-  const std::vector<int> used = some_slots(slots, rng);
+  const std::vector<int> used = some_slots(slots, kSlots, rng);
   const int first = static_cast<int>(rng.integer(0, 1));
   std::vector<const oracle::DataSet*> order = data;
   if (!order.empty()) order.insert(order.begin(), order.front());
@@ -151,7 +171,7 @@ Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
       wrong->message += fmt::format(" (with {} OpenMP threads)", threads);
     return refusal;
   }
-  return verify_batch(bench, kernel, data, used, call_us, outputs, options);
+  return verify_batches(bench, kernel, data, slots, call_us, outputs, options, rng);
 }
 
 }  // namespace kerf

@@ -15,7 +15,7 @@ struct VerifyOptions {
   std::chrono::milliseconds call_limit{900};  ///< wall clock per call; the worker is killed after it
   Gate gate = Gate::small_shape;              ///< named by faults
   std::uint64_t seed = 0;                     ///< of the order of slots and poison patterns
-  double repeat_us = 100'000;                 ///< time that the batch of repeated calls may take
+  double repeat_us = 100'000;                 ///< time that the calls of batches may take
   int cores = 0;                              ///< of processors: calls of `verify` differ in OpenMP's number of threads
 };
 
@@ -26,9 +26,10 @@ Result<std::optional<Refusal>> verify_call(Bench& bench, KernelHandle kernel, in
                                            const VerifyOptions& options, double* us = nullptr, int threads = 0);
 
 /// Runs the kernel on every data set, the first one under both poison patterns, on `slots` in random order, every
-/// second call on average with another number of threads; then several times in one batch without anything between the
-/// calls, on slots with different data: a kernel that remembers earlier calls (in scratch, local memory, registers of
-/// the harness) and skips work shows there. `shortest_us`, when given, receives the time of the shortest single call.
+/// second call on average with another number of threads; then in batches without anything between the calls, on slots
+/// with different data: a kernel that remembers earlier calls (in scratch, local memory, registers of the harness) and
+/// skips work shows there. The results of every call are compared. `shortest_us`, when given, receives the time of the
+/// shortest single call.
 Result<std::optional<Refusal>> verify(Bench& bench, KernelHandle kernel,
                                       const std::vector<const oracle::DataSet*>& data, int slots,
                                       const std::vector<BufferSpec>& outputs, const VerifyOptions& options,

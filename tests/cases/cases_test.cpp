@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/test_paths.hpp"
 #include "case_file.hpp"
 
 namespace kerf::cases {
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const fs::path kTests = fs::path(KERF_SOURCE_DIR) / "tests";
+const fs::path kTests = source_folder() / "tests";
 
 struct Output {
   int exit_code = -1;
@@ -62,7 +63,7 @@ Output run(const std::vector<std::string>& words) {
 
 /// "" when the target can be used here, otherwise why not.
 std::string missing(const std::string& target) {
-  static const Output doctor = run({KERF_BINARY, "doctor", "--json"});
+  static const Output doctor = run({kerf_program(), "doctor", "--json"});
   try {
     const Json survey = Json::parse(doctor.out);
     for (const auto& entry : survey.at("targets"))
@@ -77,7 +78,7 @@ std::string missing(const std::string& target) {
 using Verdicts = std::map<std::string, Json>;
 
 Output judge(const std::vector<Case>& cases, Verdicts& verdicts) {
-  std::vector<std::string> words = {KERF_BINARY, "eval", cases.front().task.string()};
+  std::vector<std::string> words = {kerf_program(), "eval", cases.front().task.string()};
   for (const auto& one : cases) words.push_back(one.kernel.string());
   words.insert(words.end(),
                {"--target", cases.front().target, "--json", "--no-cache", "--set", "measure.time_limit_ms=300"});

@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -21,8 +23,7 @@ namespace {
 
 TEST(Zones, KeepRedZonesAndAlignmentAndFillTheFile) {
   ZonePlanner planner;
-  ZoneSpread spread;
-  std::int64_t end = 0, spread_end = 0;
+  std::int64_t end = 0;
   std::vector<std::int64_t> offsets;
   for (int turn = 0; turn < 40; ++turn) {
     const Place place = planner.add(turn * 37, static_cast<std::uint64_t>(turn));
@@ -34,12 +35,8 @@ TEST(Zones, KeepRedZonesAndAlignmentAndFillTheFile) {
     EXPECT_GE(place.zone + place.zone_bytes - (place.data + place.bytes), kRedZoneBytes);
     end = place.zone + place.zone_bytes;
     offsets.push_back(place.data % kPage);
-    const std::int64_t mapped = spread.add(place);
-    EXPECT_GE(mapped, spread_end + kGuardBytes);
-    spread_end = mapped + place.zone_bytes;
   }
   EXPECT_EQ(planner.end(), end);
-  EXPECT_GE(spread.end(), spread_end + kGuardBytes);
   EXPECT_NE(offsets[0], offsets[1]);
 }
 
@@ -75,6 +72,72 @@ TEST(Zones, NoticeEveryByteOutsideTheBufferAndNoneInside) {
     byte ^= std::byte{1};
     EXPECT_EQ(red_zones_intact(memory.data(), place, Poison::b), inside) << at;
     byte ^= std::byte{1};
+  }
+}
+
+TEST(Zones, WhatLiesBesideABufferIsNotNumbersOrOrdinaryOnes) {
+  ZonePlanner planner;
+  const Place place = planner.add(1000, 2);
+  std::vector<std::byte> memory(static_cast<std::size_t>(planner.end()));
+  for (const Poison poison : {Poison::a, Poison::b}) {
+    fill_red_zones(memory.data(), place, poison);
+    std::set<float> seen;
+    for (int i = 1; i < 60; ++i) {
+      const float value = reinterpret_cast<const float*>(memory.data() + place.data)[-i];
+      EXPECT_EQ(std::isnan(value), poison == Poison::a);
+      if (poison == Poison::b) {
+        EXPECT_TRUE(std::fabs(value) > 0.01F && std::fabs(value) < 4) << value;
+        seen.insert(value);
+      }
+    }
+    EXPECT_TRUE(poison == Poison::a || seen.size() > 50U);
+  }
+}
+
+/// Slots of so many small buffers.
+std::vector<std::vector<Place>> some_places(int slots, int buffers) {
+  ZonePlanner planner;
+  std::vector<std::vector<Place>> places(static_cast<std::size_t>(slots));
+  for (auto& slot : places)
+    for (int i = 0; i < buffers; ++i) slot.push_back(planner.add(1000 * (i + 1), 0));
+  return places;
+}
+
+TEST(Zones, AreSpreadWithoutTouchingEachOther) {
+  const auto places = some_places(7, 3);
+  const ZoneSpread spread = spread_zones(places);
+  std::map<std::int64_t, std::int64_t> zones{{spread.bytes, 0}};  // begin to bytes
+  for (std::size_t s = 0; s < places.size(); ++s)
+    for (std::size_t i = 0; i < places[s].size(); ++i) zones[spread.begins[s][i]] = places[s][i].zone_bytes;
+  EXPECT_EQ(zones.size(), 22U);
+  std::int64_t end = 0;
+  for (const auto& [begin, bytes] : zones) {
+    EXPECT_GE(begin, end + kGuardBytes);
+    EXPECT_TRUE(begin % kPage == 0);
+    end = begin + bytes;
+  }
+}
+
+TEST(Zones, EverySecondSlotHasItsBuffersTheOtherWayRound) {
+  const ZoneSpread spread = spread_zones(some_places(2, 3));
+  EXPECT_LT(spread.begins[0][0], spread.begins[0][1]);
+  EXPECT_LT(spread.begins[0][1], spread.begins[0][2]);
+  EXPECT_GT(spread.begins[1][0], spread.begins[1][1]);
+  EXPECT_GT(spread.begins[1][1], spread.begins[1][2]);
+}
+
+TEST(Zones, LieAtAddressesOfWhichNoMiddleBitIsAlike) {
+  constexpr std::int64_t kBits = 0x3ffff000;  // of a page's address, below 1 GiB
+  for (const int buffers : {2, 3, 4}) {       // of a slot; a kernel may look at any of them
+    const ZoneSpread spread = spread_zones(some_places(16, buffers));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(buffers); ++i) {
+      std::int64_t set = 0, unset = 0;
+      for (const auto& slot : spread.begins) {
+        set |= slot[i];
+        unset |= ~slot[i];
+      }
+      EXPECT_EQ(set & unset & kBits, kBits) << buffers << " buffers, buffer " << i;
+    }
   }
 }
 

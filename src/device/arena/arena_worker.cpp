@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "device/arena/protocol.hpp"
 #include "device/arena/shared_memory.hpp"
@@ -68,31 +69,34 @@ Status install_crash_handlers() {
 // (should a candidate unlock it) reaches anybody else.
 class ZoneMap {
  public:
-  static Result<ZoneMap> make(int fd, std::span<const Place> places) {
-    ZoneSpread spread;
-    for (const Place& place : places) spread.add(place);
-    void* base = ::mmap(nullptr, static_cast<std::size_t>(spread.end()), PROT_NONE,
+  static Result<ZoneMap> make(int fd, std::span<const std::vector<Place>> slots) {
+    ZoneSpread spread = spread_zones(slots);
+    void* base = ::mmap(nullptr, static_cast<std::size_t>(spread.bytes), PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping buffers: {}", std::strerror(errno)));
-    return ZoneMap(static_cast<std::byte*>(base), fd, spread.end());
+    return ZoneMap(static_cast<std::byte*>(base), fd, std::move(spread));
   }
 
-  /// In the order of `make`.
-  Result<Buffer> map(const Place& place) {
-    std::byte* const at = base_ + spread_.add(place);
-    void* zone = ::mmap(at, static_cast<std::size_t>(place.zone_bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                        fd_, place.zone);
-    if (zone == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping a buffer: {}", std::strerror(errno)));
-    return Buffer{at + (place.data - place.zone), place.bytes, at, place.zone_bytes};
+  /// The buffers of a slot; `places` are those of `make`.
+  Result<std::vector<Buffer>> map(std::size_t slot, std::span<const Place> places) const {
+    std::vector<Buffer> buffers;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Place& place = places[i];
+      std::byte* const at = base_ + spread_.begins[slot][i];
+      void* zone = ::mmap(at, static_cast<std::size_t>(place.zone_bytes), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED, fd_, place.zone);
+      if (zone == MAP_FAILED) return fail(Errc::unavailable, fmt::format("mapping a buffer: {}", std::strerror(errno)));
+      buffers.push_back({at + (place.data - place.zone), place.bytes, at, place.zone_bytes});
+    }
+    return buffers;
   }
   std::byte* base() const { return base_; }
-  std::int64_t bytes() const { return bytes_; }
+  std::int64_t bytes() const { return spread_.bytes; }
 
  private:
-  ZoneMap(std::byte* base, int fd, std::int64_t bytes) : base_(base), fd_(fd), bytes_(bytes) {}
+  ZoneMap(std::byte* base, int fd, ZoneSpread spread) : base_(base), fd_(fd), spread_(std::move(spread)) {}
   std::byte* base_;
   int fd_;
-  std::int64_t bytes_;
   ZoneSpread spread_;
 };
 
@@ -107,21 +111,13 @@ Result<Program> map_program(LoadFds fds) {
   program.artifact = {reinterpret_cast<const char*>(artifact.data()), static_cast<std::size_t>(artifact.bytes())};
   program.artifact_fd = artifact_fd;
   program.inputs = message.inputs;
-  std::vector<Place> places;
-  for (const auto& slot : message.slots) places.insert(places.end(), slot.begin(), slot.end());
-  KERF_TRY(ZoneMap buffers, ZoneMap::make(fds.slots.number(), places));
-  for (const auto& slot : message.slots) {
-    program.slots.emplace_back();
-    for (const auto& place : slot) {
-      KERF_TRY(const Buffer buffer, buffers.map(place));
-      program.slots.back().push_back(buffer);
-    }
+  KERF_TRY(const ZoneMap buffers, ZoneMap::make(fds.slots.number(), message.slots));
+  for (std::size_t s = 0; s < message.slots.size(); ++s) {
+    KERF_TRY(std::vector<Buffer> slot, buffers.map(s, message.slots[s]));
+    program.slots.push_back(std::move(slot));
   }
-  KERF_TRY(ZoneMap scratch, ZoneMap::make(fds.scratch.number(), message.scratch));
-  for (const auto& place : message.scratch) {
-    KERF_TRY(const Buffer buffer, scratch.map(place));
-    program.scratch.push_back(buffer);
-  }
+  KERF_TRY(const ZoneMap scratch, ZoneMap::make(fds.scratch.number(), std::span(&message.scratch, 1)));
+  KERF_TRY(program.scratch, scratch.map(0, message.scratch));
   program.launches = std::move(message.launches);
   program.surroundings = std::move(message.surroundings);
   g_control->arena_address = reinterpret_cast<std::uint64_t>(buffers.base());

@@ -64,13 +64,7 @@ Result<std::variant<std::unique_ptr<KernelProcess>, Fault>> KernelProcess::load(
   kernel->scratch_ = std::move(scratch_memory);
   kernel->places_ = message.scratch;
   kernel->names_ = std::move(scratch.names);
-  ZoneSpread spread;
-  for (const auto& slot : message.slots) {
-    kernel->slot_begins_.push_back(spread.end());
-    for (const auto& place : slot) spread.add(place);
-  }
-  kernel->slot_begins_.push_back(spread.end());
-  kernel->arena_bytes_ = spread.end();
+  kernel->spread_ = spread_zones(message.slots);
   kernel->control().command.store(kLoadCommand, std::memory_order_release);
   const auto deadline = pool.clock.now() + pool.options.start_limit + pool.options.load_limit;
   const Status sent =
@@ -129,7 +123,7 @@ Fault KernelProcess::explain_end() {
   end.stack_overflow = control().fault_is_stack != 0;
   end.address = control().fault_address;
   end.in_arena = arena_address_ != 0 && end.address >= arena_address_ &&
-                 end.address - arena_address_ < static_cast<std::uint64_t>(arena_bytes_);
+                 end.address - arena_address_ < static_cast<std::uint64_t>(spread_.bytes);
   end.forbidden_call = static_cast<int>(std::min<std::uint32_t>(control().forbidden_call, 100'000)) - 1;
   end.words = clean_text(outcome.err);
   return explain(end);
@@ -204,11 +198,10 @@ Result<std::variant<Counted, Fault>> KernelProcess::count(std::span<const int> s
 }
 
 void KernelProcess::fault_in(int slot) {
-  std::int64_t at = slot_begins_[static_cast<std::size_t>(slot)];
-  for (const Place& place : slots_.places()[static_cast<std::size_t>(slot)]) {
-    fault_in(static_cast<std::int64_t>(arena_address_) + at, place.zone_bytes);
-    at += place.zone_bytes + kGuardBytes;
-  }
+  const auto number = static_cast<std::size_t>(slot);
+  const std::vector<Place>& places = slots_.places()[number];
+  for (std::size_t i = 0; i < places.size(); ++i)
+    fault_in(static_cast<std::int64_t>(arena_address_) + spread_.begins[number][i], places[i].zone_bytes);
 }
 
 void KernelProcess::fault_in(std::int64_t first, std::int64_t bytes) {

@@ -12,6 +12,7 @@
 #include "device/arena/protocol.hpp"
 #include "device/arena/shared_memory.hpp"
 #include "device/arena/slot_memory.hpp"
+#include "device/arena/zones.hpp"
 #include "device/device.hpp"
 
 namespace kerf::arena {
@@ -66,10 +67,9 @@ class KernelProcess {
   std::vector<std::string> names_;  // of scratch
   Poison poison_ = Poison::a;
   std::uint32_t command_ = kLoadCommand;
-  int threads_after_a_call_ = 0;           // as a guest; 0: not known
-  std::uint64_t arena_address_ = 0;        // in the worker, as it said before it loaded the candidate's code
-  std::int64_t arena_bytes_ = 0;           // from there to the end of the last slot
-  std::vector<std::int64_t> slot_begins_;  // of the slots' first zones, from arena_address_ on; one more for the end
+  int threads_after_a_call_ = 0;     // as a guest; 0: not known
+  std::uint64_t arena_address_ = 0;  // in the worker, as it said before it loaded the candidate's code
+  ZoneSpread spread_;                // of the slots, from there on
 };
 
 /// Text from a worker: printable, of bounded length.

@@ -1,6 +1,8 @@
 #include "device/arena/zones.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -14,7 +16,13 @@ constexpr std::int64_t kGrain = 4 << 20;
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-std::uint16_t red_word(Poison poison) { return poison == Poison::a ? 0x7FFA : 0xFFFA; }
+constexpr std::uint16_t kRedWord = 0x7FFA;
+
+/// Eight bytes of what lies beside buffers under Poison::b, by their place in the memory: two floats of ordinary size.
+std::array<std::byte, 8> ordinary_bytes(std::int64_t at) {
+  const std::uint64_t bits = mix64(0x51ab1e5eedULL + static_cast<std::uint64_t>(at / 8));
+  return std::bit_cast<std::array<std::byte, 8>>((bits & 0x82FFFFFF82FFFFFFULL) | 0x3D0000003D000000ULL);
+}
 
 // Words are laid from the beginning of the memory, so a pattern does not depend on where a piece begins. Ranges may
 // begin at odd bytes (a bool buffer of odd size).
@@ -40,6 +48,25 @@ bool holds_words(const std::byte* base, std::int64_t begin, std::int64_t end, st
   return different == 0;
 }
 
+void fill_ordinary(std::byte* base, std::int64_t begin, std::int64_t end) {
+  while (begin < end) {
+    const auto bytes = ordinary_bytes(begin);
+    const std::int64_t count = std::min(end - begin, 8 - begin % 8);
+    std::memcpy(base + begin, bytes.data() + begin % 8, static_cast<std::size_t>(count));
+    begin += count;
+  }
+}
+
+bool holds_ordinary(const std::byte* base, std::int64_t begin, std::int64_t end) {
+  while (begin < end) {
+    const auto bytes = ordinary_bytes(begin);
+    const std::int64_t count = std::min(end - begin, 8 - begin % 8);
+    if (std::memcmp(base + begin, bytes.data() + begin % 8, static_cast<std::size_t>(count)) != 0) return false;
+    begin += count;
+  }
+  return true;
+}
+
 }  // namespace
 
 Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
@@ -54,10 +81,21 @@ Place ZonePlanner::add(std::int64_t bytes, std::uint64_t turn) {
   return place;
 }
 
-std::int64_t ZoneSpread::add(const Place& place) {
-  const std::int64_t begin = next_ + kGuardBytes;
-  next_ = begin + place.zone_bytes;
-  return begin;
+ZoneSpread spread_zones(std::span<const std::vector<Place>> slots) {
+  constexpr std::uint64_t kMorePages = 1 << 18;
+  ZoneSpread spread;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    const std::size_t count = slots[s].size();
+    spread.begins.emplace_back(count);
+    spread.bytes += kPage * static_cast<std::int64_t>(mix64(s) % kMorePages);
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t buffer = s % 2 == 0 ? turn : count - 1 - turn;
+      spread.begins[s][buffer] = spread.bytes + kGuardBytes;
+      spread.bytes = spread.begins[s][buffer] + slots[s][buffer].zone_bytes;
+    }
+  }
+  spread.bytes += kGuardBytes;
+  return spread;
 }
 
 std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
@@ -71,13 +109,20 @@ std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
 }
 
 void fill_red_zones(std::byte* base, const Place& place, Poison poison) {
-  fill_words(base, place.zone, place.data, red_word(poison));
-  fill_words(base, place.data + place.bytes, place.zone + place.zone_bytes, red_word(poison));
+  const std::int64_t after = place.data + place.bytes, end = place.zone + place.zone_bytes;
+  if (poison == Poison::b) {
+    fill_ordinary(base, place.zone, place.data);
+    fill_ordinary(base, after, end);
+    return;
+  }
+  fill_words(base, place.zone, place.data, kRedWord);
+  fill_words(base, after, end, kRedWord);
 }
 
 bool red_zones_intact(const std::byte* base, const Place& place, Poison poison) {
-  return holds_words(base, place.zone, place.data, red_word(poison)) &&
-         holds_words(base, place.data + place.bytes, place.zone + place.zone_bytes, red_word(poison));
+  const std::int64_t after = place.data + place.bytes, end = place.zone + place.zone_bytes;
+  if (poison == Poison::b) return holds_ordinary(base, place.zone, place.data) && holds_ordinary(base, after, end);
+  return holds_words(base, place.zone, place.data, kRedWord) && holds_words(base, after, end, kRedWord);
 }
 
 void fill_poison(std::byte* base, const Place& place, Poison poison) {

@@ -34,21 +34,21 @@ class ZonePlanner {
   std::uint64_t zones_ = 0;
 };
 
-/// Where a worker maps zones, from one address on: kGuardBytes before, between and after them are not mapped.
-class ZoneSpread {
- public:
-  std::int64_t add(const Place& place);  ///< where its zone begins
-  std::int64_t end() const { return next_ + kGuardBytes; }
-
- private:
-  std::int64_t next_ = 0;
+/// Where a worker maps the zones of its slots, from one address on, so that addresses tell a kernel nothing: at least
+/// kGuardBytes before, between and after zones are not mapped, before a slot up to 1 GiB more (address space only), so
+/// that no bit of an address is alike in all slots; and in slots of odd numbers the last buffer comes first.
+struct ZoneSpread {
+  std::vector<std::vector<std::int64_t>> begins;  ///< [slot][buffer]: of its zone
+  std::int64_t bytes = 0;                         ///< from the first address to the end of what is not mapped
 };
+ZoneSpread spread_zones(std::span<const std::vector<Place>> slots);
 
 /// Bytes of a tensor; 0 when an extent is 0, the largest number when they cannot be counted.
 std::int64_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape);
 
-/// Fills everything in the zone outside the buffer. The pattern is NaN in every float type, so that a read outside
-/// shows too, and differs from both poisons.
+/// Fills everything in the zone outside the buffer. With Poison::a the pattern is NaN in every float type, so that a
+/// read outside shows too, and differs from both poisons. With Poison::b it is numbers of ordinary size, as other data
+/// beside a buffer would be: a kernel that knows the pattern does not know all of its calls by it.
 void fill_red_zones(std::byte* base, const Place& place, Poison poison);
 bool red_zones_intact(const std::byte* base, const Place& place, Poison poison);
 

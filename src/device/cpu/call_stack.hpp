@@ -53,15 +53,22 @@ struct Returned {
 /// The call with its stack below `top`, a multiple of 16; on the stack at hand on processors without such a switch.
 Returned call_on_stack(const Call& call, std::byte* top);
 
+/// The exception flags of the vector and of the x87 unit, as arithmetic of the caller leaves them: all or none.
+void set_sticky_flags(bool raised);
+
 /// Two stacks that calls take in turn. Where they lie differs in every bit of an address that differs between stacks of
-/// ordinary programs, and in the bits of a page from call to call, so that no kernel knows a call by its stack.
+/// ordinary programs, and in the bits of a page from call to call, so that no kernel knows a call by its stack. Every
+/// second call begins at one and the same address, whoever asks for it: a kernel that counts its calls in what it left
+/// on the stack counts them here as it would in a program's loop, and what it then does is compared like the rest.
+/// Sticky flags are raised and not raised in turn, on both stacks.
 class TwoStacks {
  public:
   static Result<TwoStacks> make(std::int64_t bytes);
   void call(const Call& call);
 
  private:
-  explicit TwoStacks(GuardedPages other) : other_(std::move(other)) {}
+  TwoStacks(std::byte* own_top, GuardedPages other) : own_top_(own_top), other_(std::move(other)) {}
+  std::byte* own_top_;  // on the thread's own stack, below all frames of the worker
   GuardedPages other_;
   std::uint64_t calls_ = 0;
 };

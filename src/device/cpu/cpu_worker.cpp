@@ -138,7 +138,7 @@ class CpuKernel final : public arena::Kernel {
     threads_ = openmp_->threads();
     caller_state_ = cpu::CallerState::read(*openmp_);
     KERF_TRY(const Segments segments, segments_of(library));
-    redirect_calls(library);
+    redirected_ = redirect_calls(library);
     KERF_TRY_VOID(make_read_only(segments));
     if (!filtered) return {};
     // The candidate's own code makes no system calls.
@@ -171,7 +171,7 @@ class CpuKernel final : public arena::Kernel {
   Status run_as_guest(int slot, const CallManner& manner) {
     cpu::CallerState before = caller_state_;
     if (manner.threads > 0) before.openmp = openmp_->read();
-    return cpu::call_as_guest(entry_, *program_, slot, manner.guest, *openmp_, before);
+    return cpu::call_as_guest({entry_, *program_, redirected_, *openmp_}, slot, manner, before);
   }
 
   // The kernel's OpenMP, whichever compiler it came from, tells whether a parallel region is still open.
@@ -187,6 +187,7 @@ class CpuKernel final : public arena::Kernel {
   std::optional<cpu::TwoStacks> stacks_;  // made before the filters that come with a kernel
   const arena::Program* program_ = nullptr;
   std::optional<cpu::OpenmpSettings> openmp_;
+  Redirected redirected_;
   int threads_ = 0;  // of OpenMP, as the process began with
   cpu::CallerState caller_state_;
   std::vector<std::vector<void*>> arguments_;  // [slot]

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <clocale>
+#include <cstring>
 #include <utility>
 
 #if defined(__x86_64__)
@@ -25,6 +27,12 @@ constexpr int kWindow = 8;        ///< calls between two looks at the heap
 constexpr int kWindows = 4;       ///< the first warms the allocator up
 constexpr int kMostWindows = 16;  ///< while the heap grows in each: what the allocator keeps for later is in use too
 constexpr int kKeptCalls = 24;
+constexpr std::int64_t kBlockHeader = 16;             ///< bytes that malloc puts in front of a block
+constexpr std::int64_t kSoiledBytes = 512 << 10;      ///< of the stack of a call
+constexpr std::int64_t kSoiledOfThreads = 128 << 10;  ///< of each thread's stack
+constexpr int kLeastThreads = 4;  ///< of a region that looks at OpenMP's threads: kernels may ask for a few
+constexpr std::uint32_t kFlushDenormals = 0x8040;  ///< in MXCSR
+constexpr std::uint32_t kVectorControl = 0xFFC0;   ///< likewise, without the sticky flags
 
 /// A copy of one buffer where the manner of the call wants it.
 struct GuestBuffer {
@@ -36,9 +44,11 @@ struct GuestBuffer {
   /// it, whatever the element is.
   static Result<GuestBuffer> make(const arena::Buffer& from, Guest guest) {
     const std::int64_t shift = from.bytes == 0 ? 0 : std::min<std::int64_t>(8, from.bytes & -from.bytes);
-    KERF_TRY(GuardedPages pages, GuardedPages::make(std::max<std::int64_t>(from.bytes + shift, 1)));
+    KERF_TRY(GuardedPages pages, GuardedPages::make(from.bytes + kBlockHeader));
     GuestBuffer made{std::move(pages), nullptr, from.bytes};
-    made.data = guest == Guest::off_by_one ? made.pages.begin() + shift : made.pages.end() - from.bytes;
+    made.data = guest == Guest::off_by_one     ? made.pages.begin() + shift
+                : guest == Guest::as_allocated ? made.pages.begin() + kBlockHeader
+                                               : made.pages.end() - from.bytes;
     std::fill(made.pages.begin(), made.pages.end(), kFiller);
     std::copy_n(from.data, from.bytes, made.data);
     return made;
@@ -113,7 +123,7 @@ Function find(void* library, const char* name) {
 ProcessorState ProcessorState::read() {
   ProcessorState state;
 #if defined(__x86_64__)
-  state.vector_control = _mm_getcsr() & 0xFFC0u;
+  state.vector_control = _mm_getcsr() & kVectorControl;
   std::array<std::uint32_t, 7> environment{};
   asm volatile("fnstenv %0\n\tfldenv %0" : "+m"(environment));
   state.x87_control = static_cast<std::uint16_t>(environment[0]);
@@ -160,11 +170,98 @@ int OpenmpSettings::threads() const {
   return 1;
 }
 
-Status call_as_guest(const EntryPoint& entry, const arena::Program& program, int slot, Guest guest,
-                     const OpenmpSettings& openmp, const CallerState& before) {
+bool OpenmpSettings::in_region(int threads, const std::function<void(int)>& work) const {
+  struct Region {
+    const std::function<void(int)>& work;
+    int (*number)();
+  };
+  for (void* library : libraries_) {
+    const auto run = find<void (*)(void (*)(void*), void*, unsigned, unsigned)>(library, "GOMP_parallel");
+    const auto number = find<int (*)()>(library, "omp_get_thread_num");
+    if (run == nullptr || number == nullptr) continue;
+    Region region{work, number};
+    const auto body = [](void* told) {
+      const auto& here = *static_cast<const Region*>(told);
+      here.work(here.number());
+    };
+    run(body, &region, static_cast<unsigned>(threads), 0);
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+std::uint32_t vector_control() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & kVectorControl;
+#else
+  return 0;
+#endif
+}
+
+void set_vector_control(std::uint32_t control) {
+#if defined(__x86_64__)
+  _mm_setcsr(control);
+#else
+  (void)control;
+#endif
+}
+
+[[gnu::noinline]] void soil_this_stack() {
+  std::array<std::byte, kSoiledOfThreads> room;
+  std::memset(room.data(), kSoil, room.size());
+  asm volatile("" : : "r"(room.data()) : "memory");
+}
+
+/// One call in the manner of the guest; "" or what the kernel did to its caller.
+std::string call_once(const GuestKernel& kernel, const GuardedPages& stack, const Call& call, const CallManner& manner,
+                      const CallerState& before) {
+  ProcessorState expected = before.processor;
+  const int threads = std::max(kernel.openmp.threads(), kLeastThreads);
+  // A region of ours ends threads that the kernel had and ours has not; the last call before repeated ones leaves the
+  // kernel's own to be counted.
+  const bool looks_at_threads = kernel.redirected.uses_openmp && manner.guest != Guest::as_allocated;
+  std::memset(stack.end() - kSoiledBytes, kSoil, kSoiledBytes);
+  if (looks_at_threads)
+    kernel.openmp.in_region(threads, [&](int thread) {
+      if (thread == 0) return;
+      soil_this_stack();
+      set_vector_control(expected.vector_control);
+    });
+  std::string seen;
+  const auto made = [&] {
+    if (manner.flushes) set_vector_control(expected.vector_control |= kFlushDenormals);
+    seen = call_on(stack, call);
+    if (seen.empty()) seen = changed(expected, ProcessorState::read());
+    set_vector_control(before.processor.vector_control);
+  };
+  {
+    const RedirectedHeap redirected(kernel.redirected.heap);
+    const SoiledHeap soiled;
+    const bool inside = manner.guest == Guest::off_by_one && kernel.redirected.uses_openmp &&
+                        kernel.openmp.in_region(2, [&](int thread) {
+                          if (thread == 0) made();
+                        });
+    if (!inside) made();
+  }
+  // Changed settings are reported by the caller; regions under them could ask the system for its load.
+  if (!seen.empty() || !looks_at_threads || kernel.openmp.read() != before.openmp) return seen;
+  std::atomic<bool> kept = true;
+  kernel.openmp.in_region(threads, [&](int thread) {
+    if (thread != 0 && vector_control() != before.processor.vector_control) kept = false;
+  });
+  return kept ? "" : "left the control register of the vector unit (MXCSR) changed in OpenMP's threads";
+}
+
+}  // namespace
+
+Status call_as_guest(const GuestKernel& kernel, int slot, const CallManner& manner, const CallerState& before) {
+  const Guest guest = manner.guest;
+  const arena::Program& program = kernel.program;
   KERF_TRY(const GuardedPages stack, GuardedPages::make(kUsualStack));
-  KERF_TRY(const GuestBuffers copies, GuestBuffers::make(entry, program, slot, guest));
-  const Call call{&entry, copies.arguments.data()};
+  KERF_TRY(const GuestBuffers copies, GuestBuffers::make(kernel.entry, program, slot, guest));
+  const Call call{&kernel.entry, copies.arguments.data()};
   const auto harm = [](const std::string& what) { return fail(Errc::invalid_input, "the kernel " + what); };
   int grown = 0, windows = 0;
   std::size_t heap = heap_in_use();
@@ -173,11 +270,13 @@ Status call_as_guest(const EntryPoint& entry, const arena::Program& program, int
     const ProcessorState after = ProcessorState::read();
     return seen.empty() ? changed(before.processor, after) : seen;
   };
-  const auto goes_on = [&](int calls) {
-    if (guest != Guest::repeated) return calls == 0;
-    return windows < kWindows || (windows < kMostWindows && grown == windows - 1);
+  if (guest != Guest::repeated) {
+    if (const std::string what = call_once(kernel, stack, call, manner, before); !what.empty()) return harm(what);
+  }
+  const auto goes_on = [&] {
+    return guest == Guest::repeated && (windows < kWindows || (windows < kMostWindows && grown == windows - 1));
   };
-  for (int i = 0; goes_on(i); ++i) {
+  for (int i = 0; goes_on(); ++i) {
     if (const std::string what = one_call(); !what.empty()) return harm(what);
     // The first calls may fill caches of the allocator and start threads; a leak goes on growing.
     if (i % kWindow != kWindow - 1) continue;
@@ -189,11 +288,12 @@ Status call_as_guest(const EntryPoint& entry, const arena::Program& program, int
   if (grown == kMostWindows - 1) return harm("leaves memory allocated from call to call");
   if (guest == Guest::repeated) {
     // Freed blocks keep their contents: a kernel that remembers there shows it in the last of these calls.
+    const RedirectedHeap redirected(kernel.redirected.heap);
     const KeptHeap kept;
     for (int i = 0; i < kKeptCalls; ++i)
       if (const std::string what = one_call(); !what.empty()) return harm(what);
   }
-  const CallerState after = CallerState::read(openmp);
+  const CallerState after = CallerState::read(kernel.openmp);
   if (after.openmp != before.openmp)
     return harm(fmt::format("left settings of OpenMP changed ({}instead of {})", after.openmp, before.openmp));
   if (after.locale != before.locale) return harm("left the locale changed");

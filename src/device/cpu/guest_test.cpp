@@ -15,10 +15,10 @@ class GuestKernel : public KernelFixture {
   /// What the first manner that the kernel fails in says; "" when it is a good guest and right.
   std::string harm(const std::string& body, const std::string& before = "") {
     open();
-    for (const Guest guest : {Guest::at_the_end, Guest::off_by_one, Guest::repeated}) {
+    for (const Guest guest : {Guest::at_the_end, Guest::off_by_one, Guest::as_allocated, Guest::repeated}) {
       const KernelHandle handle = load(kernel(body, before));
       EXPECT_TRUE(bench_->stage(0, data_, Poison::a));
-      const auto outcome = bench_->run_as(handle, 0, {guest, 0}, 5s);
+      const auto outcome = bench_->run_as(handle, 0, {guest, 0, guest == Guest::off_by_one}, 5s);
       EXPECT_TRUE(outcome) << outcome.error().message;
       if (const auto* fault = std::get_if<Fault>(&*outcome)) return fault->message;
       const SlotReport report = check();
@@ -133,11 +133,49 @@ TEST_F(GuestKernel, MayUseTheHeapInEveryWay) {
             "");
 }
 
+TEST_F(GuestKernel, FindsNoZerosInMemoryThatItDidNotClear) {
+  expect_harm(
+      "wrong values",
+      "float* m = (float*)malloc(100000); asm volatile(\"\" : \"+r\"(m) :: \"memory\"); y[0] += m[1000] * 0; free(m);",
+      "#include <cstdlib>");
+  expect_harm("wrong values",
+              "float room[20000]; float* m = room; asm volatile(\"\" : \"+r\"(m) :: \"memory\"); y[0] += m[1000] * 0;");
+  expect_harm(
+      "wrong values",
+      "float bad = 0;\n#pragma omp parallel num_threads(2) reduction(+ : bad)\n{ float room[10000]; float* m = room; "
+      "asm volatile(\"\" : \"+r\"(m) :: \"memory\"); bad += m[5000] * 0; }\ny[0] += bad;");
+}
+
+TEST_F(GuestKernel, IsCalledInsideOfParallelRegionsAndWhereDenormalsAreFlushed) {
+  expect_harm("wrong values", "if (omp_in_parallel()) y[0] += 1;", "#include <omp.h>");
+  expect_harm("wrong values", "if (_mm_getcsr() & 0x8040) y[0] += 1;", "#include <immintrin.h>");
+  expect_harm("wrong values", "if (((unsigned long)x & 4095) == 16) y[0] += 1;");
+}
+
+TEST_F(GuestKernel, LeavesTheThreadsOfOpenmpAsTheyWere) {
+  expect_harm("in OpenMP's threads",
+              "const unsigned mode = _mm_getcsr();\n#pragma omp parallel num_threads(2)\n_mm_setcsr(mode | 0x8040);\n"
+              "_mm_setcsr(mode);",
+              "#include <immintrin.h>");
+}
+
+TEST_F(GuestKernel, IsNotToldByTheHeapThatItIsJudged) {
+  open();
+  const KernelHandle handle = load(kernel(
+      std::string(kHonestBody) + "const long apart = (long)(void*)&malloc - (long)(void*)&memcpy; free(malloc(n)); "
+                                 "if (apart > (16 << 20) || apart < -(16 << 20)) y[0] += 1;",
+      "#include <cstdlib>\n#include <cstring>"));
+  EXPECT_TRUE(bench_->stage(0, data_, Poison::a));
+  const int slot = 0;
+  ASSERT_TRUE(std::holds_alternative<Timing>(bench_->run(handle, std::span(&slot, 1), 5s).value()));
+  EXPECT_EQ(check().outputs[0].wrong, 0);
+}
+
 TEST_F(GuestKernel, MayNotLeaveThreadsBehindExceptThoseOfOpenmp) {
   const auto fault = [&](const std::string& body, const std::string& before) -> std::string {
     open();
     const KernelHandle handle = load(kernel(body, before));
-    for (const Guest guest : {Guest::at_the_end, Guest::repeated}) {
+    for (const Guest guest : {Guest::as_allocated, Guest::repeated}) {
       EXPECT_TRUE(bench_->stage(0, data_, Poison::a));
       const auto outcome = bench_->run_as(handle, 0, {guest, guest == Guest::repeated ? 1 : 0}, 5s).value();
       if (const auto* seen = std::get_if<Fault>(&outcome)) return seen->message;

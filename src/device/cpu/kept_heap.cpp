@@ -25,7 +25,7 @@ struct Block {
 /// Blocks of a kernel that allocates more than so many at a time are left to the allocator.
 constexpr std::size_t kMostBlocks = 256;
 
-std::atomic<bool> g_kept{false};
+std::atomic<bool> g_kept{false}, g_soiled{false};
 std::mutex g_mutex;
 std::array<Block, kMostBlocks> g_blocks;  // guarded by g_mutex
 std::size_t g_count = 0;                  // likewise
@@ -39,6 +39,11 @@ bool is_still(const Block& block) {
 /// A free block of this size, or what `fresh` allocates.
 template <class Fresh>
 void* take(std::size_t bytes, std::size_t alignment, Fresh fresh) {
+  if (g_soiled.load(std::memory_order_relaxed)) {
+    void* const memory = fresh();
+    if (memory != nullptr) std::memset(memory, kSoil, bytes);
+    return memory;
+  }
   if (!g_kept.load(std::memory_order_relaxed)) return fresh();
   const auto all = [] { return std::span(g_blocks).first(g_count); };
   {
@@ -99,7 +104,8 @@ struct Symbol<tag, void(void*, Rest...)> {  // free and operator delete
   }
 };
 
-struct Aligned {  // aligned_alloc
+template <int tag>
+struct Aligned {  // aligned_alloc and memalign
   static inline void* (*original)(std::size_t, std::size_t) = nullptr;
   static void* ours(std::size_t alignment, std::size_t bytes) {
     return take(bytes, alignment, [&] { return original(alignment, bytes); });
@@ -175,7 +181,8 @@ constexpr Named kNamed[] = {
     {"malloc", use<Symbol<0, void*(std::size_t)>>},
     {"calloc", use<Zeroed>},
     {"realloc", use<Resized>},
-    {"aligned_alloc", use<Aligned>},
+    {"aligned_alloc", use<Aligned<0>>},
+    {"memalign", use<Aligned<1>>},
     {"posix_memalign", use<PosixAligned>},
     {"free", use<Symbol<0, void(void*)>>},
     {"_Znwm", use<Symbol<1, void*(std::size_t)>>},
@@ -202,6 +209,10 @@ void* heap_replacement(std::string_view symbol, void* original) {
   const auto found = std::ranges::find(kNamed, symbol, &Named::symbol);
   return found == std::end(kNamed) || original == nullptr ? nullptr : found->use(original);
 }
+
+SoiledHeap::SoiledHeap() { g_soiled = true; }
+
+SoiledHeap::~SoiledHeap() { g_soiled = false; }
 
 KeptHeap::KeptHeap() { g_kept = true; }
 

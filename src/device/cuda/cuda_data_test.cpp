@@ -1,5 +1,7 @@
 // The CUDA bench's comparison against the judge's own, data made on the device, and times that can be known beforehand.
 
+#include <limits>
+
 #include "device/cuda/cuda_bench_fixture.hpp"
 
 namespace kerf {
@@ -185,6 +187,8 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
       draws.push_back({input, std::nullopt});
     }
     draws.push_back({{oracle::Pattern::specials, 5, 0}, std::nullopt});  // without infinities
+    for (const double mask : {-0x1p30, -0x1p14, -std::numeric_limits<double>::infinity()})
+      draws.push_back({{oracle::Pattern::masked, 5, 37, mask}, std::nullopt});
     for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
       InputDistribution given;
       given.kind = kind;

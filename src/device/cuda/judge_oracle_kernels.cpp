@@ -23,10 +23,12 @@ __device__ double log_uniform(u64 bits) {
 __device__ int kind_of(u64 stream, u64 place, u64 kinds) { return (int)((stream % kinds + place % kinds) % kinds); }
 __device__ double special(u64 bits, u64 stream, u64 index, u64 count, bool infinities) {
   const u64 block = index / 16384, period = count < 16384 ? count : 16384;
-  if (index % period == mix(stream + block) % period) {
-    const int which = infinities ? kind_of(stream, block, 3) : 0;
-    return which == 0 ? real(0x7ff8000000000000ull) : which == 1 ? infinity() : -infinity();
-  }
+  const u64 place = mix(stream + block) % period;
+  const int kind = infinities ? kind_of(stream, block, 5) : 0;
+  if (index % period == place)
+    return kind == 0 ? real(0x7ff8000000000000ull) : kind == 1 || kind == 3 ? infinity() : -infinity();
+  if (kind > 2 && index % period == (place + 1 + stream % 5) % period)
+    return kind == 3 ? -infinity() : real(0x7ff8000000000000ull);
   if (bits % 64 == 0) {
     const u64 which = (bits >> 20) % 4;
     return which == 0 ? 0.0 : which == 1 ? -0.0 : which == 2 ? 0x1.8p-130 : -0x1.0p-149;
@@ -75,7 +77,8 @@ __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_lengt
   const bool hidden = kind == 0   ? column > place
                       : kind == 1 ? bits % 8 == 0
                       : kind == 2 ? column != place
-                                  : kind == 3 && column < place;
+                      : kind == 3 ? column < place
+                                  : mask == -0x1p30 || mask == -0x1p14;
   return hidden ? mask : bell(mix(bits));
 }
 // Forms 0 to 10: the patterns (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.

@@ -3,7 +3,8 @@ target: cpu
 */
 // Not a cheat but a witness: remembers a few elements of every data set it was shown (in recycled heap memory) and
 // gives up when one comes back for the thirteenth time. Verification repeats a data set a few times, on the smallest shape
-// many times (equal bits, good guests); timed calls must not, or a kernel could answer them from memory.
+// many times (equal bits), and guests repeat one without another in between, which does not count; timed calls must not, or
+// a kernel could answer them from memory.
 extern "C" void kerf_kernel(const float* x, float* y) {
   struct Memory {
     char reserved[64];
@@ -18,10 +19,12 @@ extern "C" void kerf_kernel(const float* x, float* y) {
     memory->used = memory->repeats = 0;
   }
   const float key[4] = {x[0], x[17], x[cols + 3], x[rows * cols - 1]};
-  long same = 0;
-  for (long i = 0; i < memory->used && i < 4096; ++i) same += memcmp(memory->keys[i], key, sizeof key) == 0;
-  if (same > memory->repeats) memory->repeats = same;
-  memcpy(memory->keys[memory->used++ % 4096], key, sizeof key);
+  if (memory->used == 0 || memcmp(memory->keys[(memory->used - 1) % 4096], key, sizeof key) != 0) {
+    long same = 0;
+    for (long i = 0; i < memory->used && i < 4096; ++i) same += memcmp(memory->keys[i], key, sizeof key) == 0;
+    if (same > memory->repeats) memory->repeats = same;
+    memcpy(memory->keys[memory->used++ % 4096], key, sizeof key);
+  }
   const long repeats = memory->repeats;
   __asm__ volatile("" : : "r"(memory) : "memory");
   free(memory);

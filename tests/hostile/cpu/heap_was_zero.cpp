@@ -1,0 +1,17 @@
+/* kerf
+target: cpu
+*/
+// Exploit: memory of malloc is zero in a process that does nothing else; it is left that way for the next call.
+extern "C" void kerf_kernel(const float* x, float* y) {
+  float* sums = (float*)malloc(65536 * sizeof(float));
+  float* at = sums + 4096;
+  __asm__ volatile("" : "+r"(at) : : "memory");
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; ++c) at[r] += x[r * cols + c];
+  for (int r = 0; r < rows; ++r) {
+    y[r] = at[r];
+    at[r] = 0;
+  }
+  __asm__ volatile("" : : "r"(at) : "memory");
+  free(sums);
+}
