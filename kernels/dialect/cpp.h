@@ -89,6 +89,32 @@ KERF_FN V kerf_shift(V fill, V v) {
   return kerf_shift_lanes<K>(fill, v, std::make_index_sequence<W>());
 }
 
+/// Threads that a parallel region has.
+KERF_FN kerf_index kerf_threads() {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+/// Rows become columns: W vectors of W values, where W is a power of two.
+template <int H, class V, std::size_t W, std::size_t... I>
+KERF_FN void kerf_transpose_step(V (&v)[W], std::index_sequence<I...>) {
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < W; ++i) {
+    if (i & H) continue;
+    const V a = v[i], b = v[i + H];
+    v[i] = __builtin_shufflevector(a, b, ((I & H) != 0 ? (int)(W + I - H) : (int)I)...);
+    v[i + H] = __builtin_shufflevector(a, b, ((I & H) != 0 ? (int)(W + I) : (int)(I + H))...);
+  }
+  if constexpr (2 * H < (int)W) kerf_transpose_step<2 * H>(v, std::index_sequence<I...>());
+}
+template <class V, std::size_t W>
+KERF_FN void kerf_transpose(V (&v)[W]) {
+  kerf_transpose_step<1>(v, std::make_index_sequence<W>());
+}
+
 // Copies past the cache, for data that nobody reads soon. kerf_stream_end after the last of a thread's copies.
 KERF_FN void kerf_stream(float* to, const float* from, kerf_index count) {
   kerf_index i = 0;

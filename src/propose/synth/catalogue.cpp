@@ -6,14 +6,11 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "base/toml_library.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "propose/synth/built_in_files.hpp"
 #include "propose/synth/capabilities.hpp"
 #include "propose/synth/ranking.hpp"
-
-#define TOML_EXCEPTIONS 0  // as everywhere in this program: the two forms of the library do not mix
-#define TOML_ASSERT(expression) static_cast<void>(0)  // "[[<" in a file fails one that nothing rests on
-#include <toml++/toml.h>
 
 namespace kerf::synth {
 namespace {

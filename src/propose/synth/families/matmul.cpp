@@ -2,9 +2,11 @@
 //
 // Templates get the extents BATCH, M, N, K. Per operand X in {A, B}: the hook $load_a($args, b, m, k) or
 // $load_b($args, b, k, n); X_DIRECT with X_PTR, X_OFFSET and the strides X_SB, A_SM or B_SN, and X_SK; X_K_FAST when
-// neighbours along k are neighbours in memory; X_VECTOR when it is direct, of floats and of stride 1 along one axis;
-// X_ALIGNED, a condition under which four such neighbours can be loaded at once. $store($args, b, m, n, sum) finishes
-// an element. F32 when sums are floats; WORDS is the size of a sum in floats.
+// neighbours along k are neighbours in memory; X_IN_PLACE when it is direct and neighbours are neighbours in memory
+// along the axis in which the host's tiles read it, k for a and n for b; X_VECTOR when it is direct, of floats and of
+// stride 1 along one axis; X_ALIGNED, a condition under which four such neighbours can be loaded at once. $store($args,
+// b, m, n, sum) finishes an element; Y_IN_ORDER when it lies at Y_PTR[(b * M + m) * N + n]. F32 when sums are floats;
+// REAL is their type, WORDS its size in floats.
 
 #include <algorithm>
 
@@ -38,6 +40,7 @@ class Matmul final : public Family {
     set_extent(values, "M", axes->extent(axes->m), hooks);
     set_extent(values, "N", axes->extent(axes->n), hooks);
     set_extent(values, "K", axes->extent(axes->k), hooks);
+    values.text["REAL"] = std::string(dtype_name(hooks.options().compute));
     set_flag(values, "F32", hooks.options().compute == DType::f32);
     set_extent(values, "WORDS", hooks.options().compute == DType::f32 ? 1 : 2, hooks);
     operand(values, hooks, *axes, true);
@@ -45,6 +48,11 @@ class Matmul final : public Family {
     const auto at = place(*axes, axes->out_labels, hooks, "b", "m", "n", "");
     hooks.store("store", group.root, group.buffer, {"b", "m", "n"},
                 index_in_root(*steps, graph[contract].shape, at, hooks), {{contract, "total"}});
+    std::vector<int> in_order = axes->batch;
+    in_order.insert(in_order.end(), axes->m.begin(), axes->m.end());
+    in_order.insert(in_order.end(), axes->n.begin(), axes->n.end());
+    set_flag(values, "Y_IN_ORDER", keeps_order(*steps) && axes->out_labels == in_order);
+    values.text["Y_PTR"] = hooks.plan().buffers[static_cast<std::size_t>(group.buffer)].parameter;
     return values;
   }
 
@@ -78,6 +86,7 @@ class Matmul final : public Family {
                   codegen::Index::of_axes(place(axes, labels, hooks, "b", "", "n", "k")));
     }
     set_flag(values, name + "_K_FAST", k_fast);
+    set_flag(values, name + "_IN_PLACE", access && (is_a ? access->sc : access->sr).is_one());
     vector = vector && hooks.options().compute == DType::f32;
     set_flag(values, name + "_VECTOR", vector);
     const std::string other = k_fast ? name + "_S" + own : name + "_SK";

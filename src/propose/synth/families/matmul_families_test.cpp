@@ -76,6 +76,19 @@ TEST(MatmulFamily, ReadsTransposedOperandsInPlace) {
   EXPECT_EQ(values.extents.at("B_SN"), "(k)");
 }
 
+TEST(MatmulFamily, KnowsWhatTheHostsTilesCanReadInPlace) {
+  const std::vector<ir::TensorType> inputs{typed("p", "f32[m, k]"), typed("q", "f32[k, n]"), typed("r", "f32[n, k]")};
+  const TemplateValues plain = fill(matmul_family(), whole("matmul(p, q)", inputs, kSizes));
+  EXPECT_EQ(plain.text.at("A_IN_PLACE"), "1");
+  EXPECT_EQ(plain.text.at("B_IN_PLACE"), "1");
+  EXPECT_EQ(plain.text.at("Y_IN_ORDER"), "1");
+  const TemplateValues across = fill(matmul_family(), whole("matmul(exp(p), transpose(r, [1, 0]))", inputs, kSizes));
+  EXPECT_EQ(across.text.at("A_IN_PLACE"), "0") << "its rows have to be computed";
+  EXPECT_EQ(across.text.at("B_IN_PLACE"), "0") << "its columns are neighbours along k";
+  const TemplateValues turned = fill(matmul_family(), whole("transpose(matmul(p, q), [1, 0])", inputs, kSizes));
+  EXPECT_EQ(turned.text.at("Y_IN_ORDER"), "0");
+}
+
 TEST(MatmulFamily, AnOperandWithAPrologueIsLoadedByAHook) {
   const Whole w = whole("matmul(exp(p), q)", {typed("p", "f32[m, k]"), typed("q", "f32[k, n]")}, kSizes);
   const TemplateValues values = fill(matmul_family(), w);

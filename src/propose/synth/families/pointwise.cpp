@@ -9,7 +9,8 @@
 //   $raw($args, outer, inner)                  computes one element from nothing.
 // DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
 // thread. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats and the output is halves;
-// OUT_TYPE is the type of a value.
+// OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER: element (kerf_outer,
+// kerf_inner) of one lies at `pointer + (at)`.
 //
 // JOINED: the root concatenates elementwise pieces. OUTER rows then have pieces of at most LONGEST elements, and PIECES
 // are the loops over them, from `begin` on, at most CHUNK elements each.
@@ -89,6 +90,7 @@ class Pointwise final : public Family {
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     hooks.store("item", group.root, group.buffer, at, index, {});
     hooks.value("raw", group.root, at, index);
+    values.lists["RUNS"] = templates::List{};
     if (group.copy) {
       hooks.value("value", group.root, at, index);
     } else {
@@ -183,6 +185,7 @@ class Pointwise final : public Family {
                                         const Places& places, const Shape& domain, int first) {
     const codegen::BufferPlan& plan = hooks.plan();
     std::vector<Bound> bound;
+    templates::List runs;
     std::string &declare = values.text["DECLARE"], &reads = values.text["READS"], &names = values.text["BOUND"];
     for (const NodeId leaf : group.leaves) {
       const Shape& shape = plan.graph[leaf].shape;
@@ -217,6 +220,7 @@ class Pointwise final : public Family {
         reads += fmt::format("      {}[i] = ${}($args, kerf_outer, kerf_inner);\n", x, hook);
         names += fmt::format(", {}[i]", x);
       } else {
+        runs.push_back(templates::Record{{"pointer", buffer.parameter}, {"at", address}});
         declare += fmt::format("  {} {}[$ITEMS][V];\n", type, x);
         const std::string each = fmt::format(
             "KERF_UNROLL for (int v = 0; v < V; ++v) {}[i][v] = ${}($args, kerf_outer, kerf_inner + v);\n", x, hook);
@@ -237,6 +241,7 @@ class Pointwise final : public Family {
       }
       bound.push_back({leaf, x});
     }
+    values.lists["RUNS"] = std::move(runs);
     return bound;
   }
 };

@@ -83,6 +83,15 @@ TEST(Lanes, ShiftTakesTheLowestFromTheFill) {
   EXPECT_EQ(shifted[3], 3);
 }
 
+TEST(Lanes, TransposeTurnsRowsIntoColumns) {
+  kerf_vec<8> square[8];
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) square[i][j] = static_cast<float>(10 * i + j);
+  kerf_transpose(square);
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) EXPECT_EQ(square[i][j], static_cast<float>(10 * j + i));
+}
+
 TEST(Lanes, StreamCopiesEveryElementFromAnyAddress) {
   for (int offset = 0; offset < 20; ++offset) {
     std::vector<float> from(100), to(130, -1.0f);

@@ -103,6 +103,8 @@ struct RowCode {
   std::vector<PassCode> passes;         ///< one per reduction (or pair), then one for the root
   std::vector<RowResult> results;       ///< one per reduction (or pair)
   std::vector<std::string> slot_types;  ///< types of kept0, kept1, ...
+  std::vector<std::string> whole;       ///< buffers whose element (row, col) lies at `whole_at`
+  std::string whole_at;
 };
 
 /// Writes the hooks of a program in one style. `root` is stored by the hook `$<prefix>put($args, row, col, value)`, or

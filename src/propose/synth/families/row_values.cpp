@@ -130,7 +130,7 @@ bool stores_floats(const Group& group, const HookWriter& hooks) {
 
 Value row_record(const RowProgram& program, const Group& group, const RowStyle& style, const RowCode& code,
                  HookWriter& hooks) {
-  List passes, earlier, slots;
+  List passes, earlier, slots, whole;
   std::vector<RowValue> scalars = code.before;
   for (std::size_t k = 0; k < code.results.size(); ++k) {
     Record pass = pass_record(code, k, hooks);
@@ -142,13 +142,13 @@ Value row_record(const RowProgram& program, const Group& group, const RowStyle& 
   }
   for (std::size_t s = 0; s < code.slot_types.size(); ++s)
     slots.emplace_back(Record{{"type", code.slot_types[s]}, {"name", fmt::format("kept{}", s)}});
-  return Record{{"passes", std::move(passes)},
-                {"finish", finish_record(code)},
-                {"before", list_of(code.before)},
-                {"scalars", list_of(scalars)},
-                {"slots", std::move(slots)},
-                {"put", "$" + style.prefix + "put"},
-                {"out", out_record(program, group, hooks)}};
+  if (hooks.dialect().host_entry)
+    for (const std::string& pointer : code.whole)
+      whole.emplace_back(Record{{"pointer", pointer}, {"at", code.whole_at}});
+  return Record{{"passes", std::move(passes)},       {"whole", std::move(whole)},
+                {"finish", finish_record(code)},     {"before", list_of(code.before)},
+                {"scalars", list_of(scalars)},       {"slots", std::move(slots)},
+                {"put", "$" + style.prefix + "put"}, {"out", out_record(program, group, hooks)}};
 }
 
 Value scan_record(const RowProgram& program, const Group& group, const RowStyle& style, const RowCode& code,

@@ -19,6 +19,7 @@ namespace kerf::synth {
 ///   finish   leaves, term, parameters and arguments of the root
 ///   before   values of the row that need no pass; scalars: those and the ones after passes
 ///   slots    arrays of kept values
+///   whole    inputs with an element per row and column (host kernels only): pointer, at
 ///   put      the hook that stores an element; out: type, and pointer and `at` of neighbouring floats
 templates::Value row_record(const RowProgram& program, const Group& group, const RowStyle& style, const RowCode& code,
                             HookWriter& hooks);

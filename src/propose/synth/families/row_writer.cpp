@@ -78,6 +78,13 @@ class Writer {
         define_scalars(code.passes.back().scalars, static_cast<int>(k));
     }
     code.passes.push_back(last_pass());
+    code.whole_at = whole_;
+    for (const NodeId leaf : group_.leaves) {
+      const Place* place = places_.only(leaf);
+      if (place == nullptr || !place->whole) continue;
+      const auto buffer = static_cast<std::size_t>(plan_.location[static_cast<std::size_t>(leaf)]);
+      code.whole.push_back(plan_.buffers[buffer].parameter);
+    }
     return code;
   }
 
