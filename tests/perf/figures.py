@@ -11,7 +11,8 @@ naive kernel and share of the floor.
 PyTorch on a GPU: before and after that, on the same shape, inputs rotating; the ratio is PyTorch's median over Kerf's, its interval from the extremes of both.
 PyTorch on a CPU: the winner is exported (`kerf export`), compiled as the export says and called in PyTorch's own process, both in turn on the same
 tensors, which rotate over copies that exceed the last-level cache, with equal threads. "cold result" writes to memory that is not in the cache, for both;
-"warm result" writes to the same memory every time, for both. The interval of the ratio of medians is bootstrapped.
+"warm result" writes to the same memory every time, for both. The interval of the ratio of medians is bootstrapped. With --threads 1 calls are
+timed in processor time of the process, which other programs on the machine disturb less than they disturb wall-clock time.
 
 Results go to --out (JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
 """
@@ -138,11 +139,16 @@ def exported_kernel(kerf, run, task, symbols, folder):
     subprocess.run(["g++", "-std=gnu++20", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-w",
                     "-shared", "-fPIC", *map(str, sorted(folder.glob("*.cpp"))), "-o", str(library)], check=True)
     loaded = ctypes.CDLL(str(library))
-    parameters = [p.split()[-1].lstrip("*") for p in re.search(rf"int {name}\(([^)]*)\);", header)[1].split(",")]
-    extents = {k: v for k, v in symbols.items() if isinstance(v, int)}
+    names = [p.split()[-1].lstrip("*") for p in re.search(rf"int {name}\(([^)]*)\);", header)[1].split(",")][1:]
+    fields = [f.strip() for f in re.search(rf"struct {name}_shape \{{\s*long long ([^;]*);", header)[1].split(",")]
+
+    class Shape(ctypes.Structure):
+        _fields_ = [(field, ctypes.c_longlong) for field in fields]
+
+    shape = Shape(*[symbols[field] for field in fields])
     path = getattr(loaded, f"{name}_path")
     path.restype = ctypes.c_char_p
-    taken = path(*[ctypes.c_longlong(extents[p]) for p in parameters if p in extents])
+    taken = path(shape)
     if taken in (None, b"fallback"):
         raise RuntimeError(f"{name}: the export has no kernel of its own for this shape")
     function = getattr(loaded, name)
@@ -150,7 +156,7 @@ def exported_kernel(kerf, run, task, symbols, folder):
     def call(inputs, output):
         tensors = dict(zip(task["inputs"], inputs))
         tensors[task["reference"]["outputs"][0]] = output
-        status = function(*[ctypes.c_longlong(extents[p]) if p in extents else ctypes.c_void_p(tensors[p].data_ptr()) for p in parameters])
+        status = function(shape, *[ctypes.c_void_p(tensors[n].data_ptr()) for n in names])
         if status != 0:
             raise RuntimeError(f"{name}: the exported kernel returned {status}")
 
@@ -160,6 +166,7 @@ def exported_kernel(kerf, run, task, symbols, folder):
 def compare_on_cpu(torch, function, kernel, sets, cold, seconds=3.0):
     """PyTorch's and Kerf's calls in turn, in random order. The ratio of medians with a bootstrapped 95 % interval."""
     generator, pairs, kept = random.Random(1), [], [None] * len(sets)
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     with torch.no_grad():
         expected = function(*sets[0])
         outputs = [torch.empty_like(expected) for _ in (sets if cold else sets[:1])]
@@ -172,12 +179,12 @@ def compare_on_cpu(torch, function, kernel, sets, cold, seconds=3.0):
             kept[slot] = None
             times = {}
             for which in generator.sample(("torch", "kerf"), 2):
-                t0 = time.perf_counter()
+                t0 = clock()
                 if which == "torch":
                     result = function(*sets[slot])
                 else:
                     kernel(sets[slot - len(sets) // 2], outputs[slot % len(outputs)])  # inputs that PyTorch has not just read
-                times[which] = (time.perf_counter() - t0) * 1e6
+                times[which] = (clock() - t0) * 1e6
             kept[slot] = result if cold else None
             del result
             at += 1
@@ -272,6 +279,7 @@ def main():
     parser.add_argument("--time", default=40, type=float, help="seconds of search per task")
     parser.add_argument("--evals", default=400, type=int)
     parser.add_argument("--seed", default=1, type=int)
+    parser.add_argument("--threads", default=os.cpu_count(), type=int, help="of PyTorch and of the exported kernel, on a CPU")
     parser.add_argument("--tasks", nargs="*", help="names; default: all sample tasks")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--no-torch", action="store_true")
@@ -280,10 +288,11 @@ def main():
     parser.add_argument("--out", default=None)
     arguments = parser.parse_args()
     torch = None
+    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
     if not arguments.no_torch and not arguments.search_only:
         import torch
         if arguments.target != "cuda":
-            torch.set_num_threads(os.cpu_count())
+            torch.set_num_threads(arguments.threads)
             keep_pages_mapped()
     pathlib.Path(arguments.runs).mkdir(parents=True, exist_ok=True)
     out = pathlib.Path(arguments.out or f"{arguments.runs}/{arguments.target}.jsonl")

@@ -43,7 +43,7 @@ def run(args, task, env):
     done = subprocess.run(words, env=env, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(done.stderr[-2000:])
-    traces = subprocess.run([args.kerf, "traces", "export", str(folder), "-"], env=env, capture_output=True, text=True)
+    traces = subprocess.run([args.kerf, "traces", "export", str(folder)], env=env, capture_output=True, text=True, check=True)
     (args.out / f"{task}.jsonl").write_text(traces.stdout)
     return [json.loads(line) for line in traces.stdout.splitlines()]
 
