@@ -5,15 +5,18 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -243,6 +246,18 @@ void add_loading(Rules& rules) {
   }
 }
 
+// The C library asks the system for some things only once somebody needs them, when the filter would take that for the
+// candidate's own call: malloc how many cores there are, as soon as a ninth thread allocates, and qsort how much
+// memory, as soon as an array has a kilobyte. Both keep the answer.
+void settle_c_library() {
+  constexpr int kArenasPerCore = sizeof(long) == 4 ? 2 : 8;  // what malloc itself takes for the most
+  ::mallopt(M_ARENA_MAX, kArenasPerCore * ::get_nprocs());
+  std::array<int, 1024> sorted{};
+  std::qsort(sorted.data(), sorted.size(), sizeof(int), [](const void* a, const void* b) {
+    return static_cast<int>(*static_cast<const int*>(a) > *static_cast<const int*>(b));
+  });
+}
+
 // The handler needs a stack of its own: the refused call may have come from an exhausted one.
 Status install_handler() {
   stack_t current{};
@@ -274,6 +289,7 @@ Status lock_down(const LockdownPolicy& policy) {
   token = 1 + token % 4000;
   if (first) {
     g_on_forbidden = policy.on_forbidden;
+    settle_c_library();
     KERF_TRY_VOID(install_handler());
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return fail(Errc::unavailable, fmt::format("no new privileges: {}", std::strerror(errno)));

@@ -35,7 +35,9 @@ inline constexpr int kForbiddenExit = 117;
 
 /// Applies the filter to all threads of this process and asks the kernel whether it holds: a filter that somebody
 /// vetoed or answered for is an error (Errc::io), which a worker must not survive. In the first stage nobody but this
-/// function can install a further filter. Errc::unavailable only when the kernel has no seccomp at all.
+/// function can install a further filter. Before that the C library is made to ask the system what it would ask later:
+/// honest code that allocates in many threads or sorts is not stopped for it. Errc::unavailable only when the kernel
+/// has no seccomp at all.
 Status lock_down(const LockdownPolicy& policy);
 
 /// Memory of a process that tells when and where it runs, as pairs of addresses.

@@ -12,6 +12,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <barrier>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -78,6 +80,39 @@ TEST(LockdownDeathTest, LetsThreadsAndMemoryThrough) {
                          });
                        }
                        for (auto& thread : threads) thread.join();
+                     }),
+              testing::ExitedWithCode(kFine), "");
+}
+
+// More threads than malloc has arenas for without knowing how many cores there are, all at once.
+TEST(LockdownDeathTest, LetsManyThreadsAllocateAtOnce) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing,
+                     [] {
+                       constexpr int kThreads = 24;
+                       std::barrier all_hold_memory(kThreads);
+                       std::vector<std::thread> threads;
+                       for (int i = 0; i < kThreads; ++i) {
+                         threads.emplace_back([&] {
+                           const std::vector<char> small(1000, 'x');
+                           all_hold_memory.arrive_and_wait();
+                           if (small[100] != 'x') ::_exit(1);
+                         });
+                       }
+                       for (auto& thread : threads) thread.join();
+                     }),
+              testing::ExitedWithCode(kFine), "");
+}
+
+TEST(LockdownDeathTest, LetsLargeArraysBeSorted) {
+  EXPECT_EXIT(locked(LockdownPolicy::Stage::computing,
+                     [] {
+                       std::vector<int> numbers(10'000);
+                       for (std::size_t i = 0; i < numbers.size(); ++i)
+                         numbers[i] = static_cast<int>(i * 7919 % 10'007);
+                       std::qsort(numbers.data(), numbers.size(), sizeof(int), [](const void* a, const void* b) {
+                         return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+                       });
+                       if (!std::is_sorted(numbers.begin(), numbers.end())) ::_exit(1);
                      }),
               testing::ExitedWithCode(kFine), "");
 }

@@ -33,7 +33,7 @@ RULES = [
     ("shapes: right on all of them", r"shape_only|big_shape|partial|missing_guard|hole|uninitialised|noop|only_over|poison", r"tuned|unrolled|grid_stride|float4"),
     ("memory: bounds and inputs", r"oob|input_|wild|scan_expected|guard_page|misaligned|illegal|unlock|vm_readv|proc_mem", r"masked_tail"),
     ("walls: no system calls, no code at load time", r"_raw|_libc|constructor|ifunc|init_|irelative|destructor|atexit|dlopen|fork|vdso|veto|relocation|libc|asm_|sjlj|function_pointer|return_address|filters|close_fds|channel|spoils|dynamic_parallelism|syscall|maps|crash|endless|flood",
-     r"avx|vector_extension"),
+     r"avx|vector_extension|heap_per_thread|sorted"),
     ("races and threads", r"race|divergent|missing_sync|omp_|openmp_race", r"omp|atomics|shuffle|tree|warp|group|block|reduction"),
 ]
 OTHER = "ordinary kernels of many styles"
