@@ -197,6 +197,17 @@ class Memory(unittest.TestCase):
         self.assertIn("1 of 4 tasks failed: bad", table.stderr)
         self.assertIn("tries what failed again", table.stdout)
         self.assertIn("kerf show runs/all/", table.stdout)
+        # What is next does not hang on a kernel that is faster than the plain one: as if none were, then as if one were.
+        kept = self.folder / "runs/all/campaign.json"
+        written = json.loads(kept.read_text())
+        for faster in (None, "two"):
+            for entry in written["tasks"]:
+                won = entry["task"] == faster
+                entry.update(plain=not won, best={"vs": "naive", "ratio": 3, "low": 2, "high": 4} if won else None)
+            kept.write_text(json.dumps(written))
+            told = self.kerf(*command, code=1).stdout
+            self.assertIn(f"kerf show runs/all/{faster or 'one'}-cpu", told)
+            self.assertEqual("kerf export runs/all/" in told, faster is not None, told)
         self.kerf("campaign", "one.toml", "--out", "runs/all/one-cpu", code=2)
         self.kerf("campaign", "one.toml", "one.toml", "--out", "twice", code=2)
 

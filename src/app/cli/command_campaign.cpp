@@ -112,7 +112,7 @@ std::string campaign_table(const CampaignResult& result, const Style& style) {
 /// What a table has no room for: why tasks ended early, and what can be done next.
 std::string campaign_end(const CampaignResult& result) {
   std::string text;
-  const CampaignEntry* best = nullptr;
+  const CampaignEntry *best = nullptr, *ran = nullptr;
   bool missing = result.interrupted;
   for (const CampaignEntry& entry : result.entries) {
     missing = missing || !entry.error.empty();
@@ -121,11 +121,14 @@ std::string campaign_end(const CampaignResult& result) {
       text += fmt::format("{} ended early, after {}: {}\n", one_line(entry.task),
                           counted(entry.evaluations, "evaluation"), one_line(entry.stopped));
     if (entry.best && (best == nullptr || entry.best->low > best->best->low)) best = &entry;
+    if (ran == nullptr && entry.error.empty() && entry.evaluations > 0) ran = &entry;
   }
   text += fmt::format("\nruns    kerf runs {}\n", result.folder.string());
   if (best != nullptr)
     text +=
         fmt::format("next    kerf show {0}\n        kerf report {0}\n        kerf export {0}\n", best->folder.string());
+  else if (ran != nullptr)  // nothing to take along, but a search says why
+    text += fmt::format("next    kerf show {0}\n        kerf report {0}\n", ran->folder.string());
   if (missing)
     text += fmt::format("go on   the same command with --out {} {}\n", result.folder.string(),
                         result.interrupted ? "goes on with what is missing" : "tries what failed again");
