@@ -182,9 +182,10 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
   for (const References* known : {&references_, &timed_once_}) {
     const auto found = known->find(measured.shape);
     if (found == known->end()) continue;
+    // Whoever was not timed has a time from before. Not asked again whether that is enough: the candidate's own time is
+    // no longer the estimate that it was left out by.
     for (const auto& [name, time] : found->second)
-      if (!measured.baselines.contains(name) && reference_for(shape, name, measured.time.median) != nullptr)
-        refer(name, time);
+      if (!measured.baselines.contains(name)) refer(name, time);
   }
   if (peaks_ && task_.graph) {
     KERF_TRY(const ir::Cost cost, ir::cost(*task_.graph, shapes_[shape].symbols));
