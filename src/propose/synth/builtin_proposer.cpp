@@ -22,6 +22,8 @@ double advised(const Genome& genome, const Advice& advice) {
   return genome.genes.empty() ? 0 : sum / static_cast<double>(genome.genes.size());
 }
 
+constexpr double kHopeless = 6;  ///< times the expected time of the best guess; expectations are off by less than this
+
 /// Children of one request that are looked at for one that leads where it asks.
 constexpr int kForesights = 4;
 
@@ -29,6 +31,7 @@ class BuiltinProposer final : public Proposer {
  public:
   BuiltinProposer(std::shared_ptr<Synthesiser> synthesiser, Foresee foresee, const Advice& advice)
       : synthesiser_(std::move(synthesiser)), foresee_(std::move(foresee)), starts_(synthesiser_->starts()) {
+    leave_out_hopeless();
     if (!advice.empty()) order_by(advice);
   }
 
@@ -64,6 +67,14 @@ class BuiltinProposer final : public Proposer {
   }
 
  private:
+  /// What should take many times as long as the best guess is no guess: with time for few kernels each one counts. Such
+  /// plans are still drawn by restarts.
+  void leave_out_hopeless() {
+    const double best = starts_.empty() ? 0 : synthesiser_->expected_us(starts_.front());
+    if (!(best > 0)) return;
+    std::erase_if(starts_, [&](const Genome& start) { return synthesiser_->expected_us(start) > kHopeless * best; });
+  }
+
   /// By what is known of their variants; a plan that should take twice as long as the shortest needs variants that are
   /// twice as good as its own.
   void order_by(const Advice& advice) {
