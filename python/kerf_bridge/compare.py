@@ -4,6 +4,7 @@ Whatever goes wrong with one program is part of the answer. The answer is handed
 leaves what it had.
 """
 
+import json
 import os
 import resource
 import signal
@@ -20,7 +21,9 @@ from .trace import replaced, tensors_in
 
 SCHEMA = 1
 KEPT_BYTES = 1 << 31     # results in double precision that stay for torch.compile
+WAITING_BYTES = 1 << 30  # of tensors that stay on the device while the kernel is waited for
 DRAWN_THERE = 128 << 20  # bytes of inputs from which they are drawn on the device
+POLL = 0.02              # seconds between looks whether the kernel is there
 CHECK_SHARE = 0.3        # of the time limit: further draws and double precision take no more
 
 
@@ -64,6 +67,7 @@ class Comparison:
                        "kernelbench": {"decided": False, "correct": False, "draws": 0, "passed": 0, "tolerance": 0, "worst": 0,
                                        "problem": ""}}
         self.work_bytes = 0
+        self.module, self.compiled = None, None
 
     def left(self):
         return self.limit - (time.perf_counter() - self.begin)
@@ -82,7 +86,17 @@ class Comparison:
         self.task = Task(self.request["model"], self.device)
         self.task.on_device = self.device == "cuda" and self.task.size_of_inputs() > DRAWN_THERE
         self.seeds = self.draw_seeds()
-        if not self.load_eager():
+        loaded = False
+        if self.request.get("wait_for"):
+            loaded = self.prepare()
+            self.stage("wait")
+            told = wait_for(self.request["wait_for"])
+            if told.get("end"):
+                return self.done()
+            self.request.update(told)
+            self.begin = time.perf_counter()
+            self.stage("load")
+        if not loaded and not self.load_eager():
             return self.done()
         if self.task.on_device:
             self.notes.append("inputs are large and were drawn on the device: the same distribution, other numbers than KernelBench's")
@@ -96,6 +110,23 @@ class Comparison:
         self.time_all()
         return self.done()
 
+    def prepare(self):
+        """All that needs no kernel, while the device is used by others. Whether inputs and outputs are there."""
+        if not self.load_eager():
+            self.notes.clear()
+            return False  # once more when the device is less full
+        if self.request.get("compile", True):
+            self.compiled = self.compile(self.inputs)
+            if self.answer["compiled"]["status"] == "out_of_memory":
+                self.answer["compiled"] = {"status": "not_asked", "message": ""}
+        if byte_count(self.inputs) + byte_count(self.outputs) <= WAITING_BYTES:
+            return True
+        del self.inputs, self.outputs
+        self.notes.clear()
+        if self.device == "cuda":
+            torch.cuda.empty_cache()
+        return False
+
     def done(self):
         self.answer["complete"] = True
         self.answer["stage"] = "done"
@@ -108,7 +139,7 @@ class Comparison:
 
     def load_eager(self):
         try:
-            self.module = self.task.module(self.seed)
+            self.module = self.module or self.task.module(self.seed)
             self.inputs = self.task.inputs(self.seeds[0])
             versions = [tensor._version for tensor in tensors_in(self.inputs)]
             before = self.memory_now(reset=True)
@@ -258,14 +289,16 @@ class Comparison:
         programs = {"eager": self.module}
         if self.kernel is not None and self.answer["kernel"]["status"] in ("measured", "wrong"):
             programs["kernel"] = self.kernel
-        self.time_programs(programs, seconds * (0.4 if wants_compile else 1.0))
-        if wants_compile:
+        asked = wants_compile and self.answer["compiled"]["status"] == "not_asked"
+        if asked:  # what the others take is known whatever becomes of the compiler
+            self.time_programs(programs, seconds * 0.4)
             self.stage("compile")
-            compiled = self.compile(sets[0])
-            if compiled is not None:
-                programs["compiled"] = compiled
+            self.compiled = self.compile(sets[0])
             self.stage("timing")
-            self.time_programs(programs, seconds * 0.6)
+        if self.compiled is not None:
+            programs["compiled"] = self.compiled
+            self.answer["compiled"]["errors"] = self.exact.errors(run_once(self.compiled, self.fresh(self.inputs)))
+        self.time_programs(programs, seconds * (0.6 if asked else 1.0))
 
     def time_programs(self, programs, seconds):
         try:
@@ -305,10 +338,9 @@ class Comparison:
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
             compiled = torch.compile(self.module)
-            outputs = run_once(compiled, self.fresh(inputs))
-            synchronize(self.device)
-            run_once(compiled, self.fresh(inputs))
-            synchronize(self.device)
+            for _ in range(2):
+                run_once(compiled, self.fresh(inputs))
+                synchronize(self.device)
             signal.setitimer(signal.ITIMER_REAL, 0)
         except BaseException as error:
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -320,9 +352,18 @@ class Comparison:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, kept)
-        self.answer["compiled"] = {"status": "measured", "message": "", "prepare_seconds": time.perf_counter() - begin,
-                                   "errors": self.exact.errors(outputs)}
+        self.answer["compiled"] = {"status": "measured", "message": "", "prepare_seconds": time.perf_counter() - begin}
         return compiled
+
+
+def wait_for(file):
+    """What the one who asked has written to it, as an object: the kernel to compare. It is taken away."""
+    while not os.path.exists(file):
+        time.sleep(POLL)
+    with open(file, encoding="utf-8") as stream:
+        told = json.load(stream)
+    os.remove(file)
+    return told
 
 
 def timed_out(error):

@@ -228,6 +228,7 @@ class Pipeline {
       observer_.said(told, stage, words, progress_locked());
     };
     const Nanoseconds began = clock_.now();
+    if (stage == Stage::search && request_.overlap && parts_.prepare) parts_.prepare(job, record);
     StageEnd end = part(stage)(job, record);
     spent_on(record, stage) += seconds_of(clock_.now() - began);
     const std::lock_guard lock(mutex_);

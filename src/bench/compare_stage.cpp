@@ -42,6 +42,27 @@ Result<fs::path> model_as_kernel(const Job& job, const Record& record) {
   return file;
 }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, seconds * 1000)));
+}
+
+pytorch::CompareRequest request_for(const RealPartsOptions& options, const Job& job, const Record& record) {
+  pytorch::CompareRequest request;
+  request.model = model_path(job.folder, record.problem);
+  request.kernel = job.folder / kSolutionFile;
+  request.environment = options.environment;
+  request.device = options.pytorch_device;
+  request.compile = options.compile;
+  // Where time is short the rounds are few: the search needs it more.
+  const double timing =
+      job.seconds > 0 ? std::clamp(job.seconds / 4, 1.0, options.timing_seconds) : options.timing_seconds;
+  request.timing = milliseconds(timing);
+  request.compile_limit = milliseconds(std::min(options.compile_seconds, job.most_seconds / 2));
+  request.time_limit = milliseconds(job.most_seconds);
+  request.memory_bytes = job.most_memory_bytes;
+  return request;
+}
+
 }  // namespace
 
 StageEnd settle_comparison(const pytorch::Comparison& comparison, bool alone, Record& record) {
@@ -82,30 +103,24 @@ StageEnd settle_comparison(const pytorch::Comparison& comparison, bool alone, Re
   return {};
 }
 
-StageEnd compare_stage(const RealPartsOptions& options, pytorch::BridgeServer& server, const Job& job, Record& record) {
+void prepare_comparison(const RealPartsOptions& options, PreparedComparisons& prepared, const Job& job,
+                        const Record& record) {
+  pytorch::CompareRequest request = request_for(options, job, record);
+  request.wait_limit = milliseconds(job.seconds + 2 * job.most_seconds);
+  prepared.begin(problem_id(record.problem), std::move(request));
+}
+
+StageEnd compare_stage(const RealPartsOptions& options, pytorch::BridgeServer& server, PreparedComparisons& prepared,
+                       const Job& job, Record& record) {
   const bool alone = record.failure != Failure::none;
-  pytorch::CompareRequest request;
-  request.model = model_path(job.folder, record.problem);
-  request.kernel = job.folder / kSolutionFile;
+  pytorch::CompareRequest request = request_for(options, job, record);
   if (alone) {
     auto kernel = model_as_kernel(job, record);
     if (!kernel) return {Failure::compare_failed, kernel.error().message, false};
     request.kernel = *std::move(kernel);
   }
-  request.environment = options.environment;
-  request.device = options.pytorch_device;
-  request.compile = options.compile;
-  // Where time is short the rounds are few: the search needs it more.
-  const double timing =
-      job.seconds > 0 ? std::clamp(job.seconds / 4, 1.0, options.timing_seconds) : options.timing_seconds;
-  const auto milliseconds = [](double seconds) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(std::max(1.0, seconds * 1000)));
-  };
-  request.timing = milliseconds(timing);
-  request.compile_limit = milliseconds(std::min(options.compile_seconds, job.most_seconds / 2));
-  request.time_limit = milliseconds(job.most_seconds);
-  request.memory_bytes = job.most_memory_bytes;
-  const auto comparison = pytorch::compare_with_pytorch(request, server);
+  auto ready = prepared.finish(problem_id(record.problem), request.kernel, request.timing);
+  const auto comparison = ready ? std::move(*ready) : pytorch::compare_with_pytorch(request, server);
   if (*job.stop) return {Failure::none, "", true};
   if (!comparison) return {Failure::compare_failed, comparison.error().message, false};
   return settle_comparison(*comparison, alone, record);

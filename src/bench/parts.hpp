@@ -35,6 +35,8 @@ struct StageEnd {
 /// compare use the device and are never called at the same time.
 struct Parts {
   std::function<StageEnd(const Job&, Record&)> import_model, search, export_kernel, compare;
+  /// Begins what of compare needs no kernel, beside the search that is about to begin; returns at once. May be empty.
+  std::function<void(const Job&, const Record&)> prepare{};
 };
 
 /// Names of files in a problem's folder.

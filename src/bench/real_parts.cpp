@@ -202,8 +202,12 @@ Result<Parts> real_parts(RealPartsOptions options, Sandbox& sandbox) {
   };
   parts.search = [shared](const Job& job, Record& record) { return search_stage(*shared, job, record); };
   parts.export_kernel = [](const Job& job, Record& record) { return export_stage(job, record); };
-  parts.compare = [shared, server](const Job& job, Record& record) {
-    return compare_stage(*shared, *server, job, record);
+  const auto prepared = std::make_shared<PreparedComparisons>(*server);
+  parts.prepare = [shared, server, prepared](const Job& job, const Record& record) {
+    prepare_comparison(*shared, *prepared, job, record);
+  };
+  parts.compare = [shared, server, prepared](const Job& job, Record& record) {
+    return compare_stage(*shared, *server, *prepared, job, record);
   };
   return parts;
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "pytorch/bridge.hpp"
@@ -19,13 +20,17 @@ double seconds(std::chrono::milliseconds time) { return static_cast<double>(time
 
 Result<BridgeQuestion> question_of(const CompareRequest& request) {
   std::error_code error;
-  for (const fs::path& file : {request.model, request.kernel})
+  std::vector<fs::path> files{request.model};
+  if (request.wait_for.empty()) files.push_back(request.kernel);
+  for (const fs::path& file : files)
     if (!fs::is_regular_file(file, error))
       return fail(Errc::invalid_input, fmt::format("there is no file '{}' to compare", file.string()));
   const std::int64_t memory = request.memory_bytes > 0 ? request.memory_bytes : machine_memory();
+  const auto absolute = [](const fs::path& path) { return path.empty() ? "" : fs::absolute(path).string(); };
   const Json asked{{"do", "compare"},
-                   {"model", fs::absolute(request.model).string()},
-                   {"kernel", fs::absolute(request.kernel).string()},
+                   {"model", absolute(request.model)},
+                   {"kernel", absolute(request.kernel)},
+                   {"wait_for", absolute(request.wait_for)},
                    {"device", request.device},
                    {"seed", request.seed},
                    {"draws", request.draws},
@@ -37,7 +42,7 @@ Result<BridgeQuestion> question_of(const CompareRequest& request) {
                    {"memory_bytes", memory}};
   BridgeQuestion question;
   question.request = asked.dump(-1, ' ', false, Json::error_handler_t::replace);
-  question.time_limit = request.time_limit;
+  question.time_limit = request.time_limit + request.wait_limit;
   return question;  // its address space is limited by the bridge: a GPU's driver maps more than there is
 }
 
@@ -179,6 +184,13 @@ std::vector<std::string> in_words(const Comparison& comparison) {
   lines.insert(lines.end(), comparison.notes.begin(), comparison.notes.end());
   return lines;
 }
+
+Status begin_comparison(const fs::path& wait_for, const fs::path& kernel, std::chrono::milliseconds timing) {
+  const Json told{{"kernel", fs::absolute(kernel).string()}, {"timing_s", seconds(timing)}};
+  return write_file_atomic(wait_for, told.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void end_comparison(const fs::path& wait_for) { (void)write_file_atomic(wait_for, R"({"end": true})"); }
 
 Result<Comparison> compare_with_pytorch(const CompareRequest& request, Sandbox& sandbox) {
   return compare_over(*make_bridge(request.environment, sandbox), request);

@@ -22,7 +22,10 @@ class BridgeServer;
 
 struct CompareRequest {
   std::filesystem::path model;                      ///< the original: Model, get_inputs, get_init_inputs
-  std::filesystem::path kernel;                     ///< defines ModelNew
+  std::filesystem::path kernel;                     ///< defines ModelNew; not looked at when `wait_for` is given
+  std::filesystem::path wait_for{};                 ///< all that needs no kernel is done at once, the rest when this file
+                                                    ///< is there (begin_comparison); it is removed then
+  std::chrono::milliseconds wait_limit{0};          ///< for that file, beyond time_limit
   std::map<std::string, std::string> environment;   ///< of the process, as in ImportRequest
   std::string device;                               ///< where PyTorch runs: "cpu" or "cuda"
   std::uint64_t seed = 42;                          ///< of weights and input draws; 42 is KernelBench's
@@ -116,6 +119,12 @@ std::vector<std::string> in_words(const Comparison& comparison);
 
 std::string to_json(const Comparison& comparison);  ///< schema 1, one line
 Result<Comparison> comparison_from_json(const std::string& text);
+
+/// Lets a comparison that waits for `wait_for` go on, with this kernel.
+Status begin_comparison(const std::filesystem::path& wait_for, const std::filesystem::path& kernel,
+                        std::chrono::milliseconds timing);
+/// Ends it; what it answers then is of no use.
+void end_comparison(const std::filesystem::path& wait_for);
 
 /// invalid_input: a file is missing or no Python was named that exists. unavailable: no Python with PyTorch.
 Result<Comparison> compare_with_pytorch(const CompareRequest& request, Sandbox& sandbox);

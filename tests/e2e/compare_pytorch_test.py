@@ -7,10 +7,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 KERF, PYTHON = os.path.abspath(sys.argv[1]), sys.argv[2]
 DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+TREE = pathlib.Path(__file__).resolve().parents[2]
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
 
@@ -161,6 +163,58 @@ class ComparePyTorch(unittest.TestCase):
         self.assertEqual([row["state"] for row in rows], ["whole", "part", "refused"])
         self.assertEqual(rows[1]["uncovered"][0]["operator"], "linalg_inv")
         self.assertIn("signal 6", rows[2]["error"])
+
+    def ask(self, request):
+        """The bridge as a process of its own, which writes its answer to answer.json."""
+        (self.folder / "request.json").write_text(json.dumps(request))
+        return subprocess.Popen([PYTHON, "-m", "kerf_bridge", self.folder / "request.json", self.folder / "answer.json"],
+                                env={**os.environ, "PYTHONPATH": str(TREE / "python")}, start_new_session=True)
+
+    def until(self, condition, seconds=120):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, "it never came")
+            time.sleep(0.01)
+
+    def request(self):
+        self.write(model("return torch.relu(self.l(x))", init=LINEAR), "model.py")
+        self.write(model("return self.l(x).clamp(min=0)", init=LINEAR, name="ModelNew"), "new.py")
+        return {"do": "compare", "model": str(self.folder / "model.py"), "device": DEVICE, "timing_s": 0.3, "compile": False,
+                "wait_for": str(self.folder / "go")}
+
+    def go_on(self, told):
+        (self.folder / "go.new").write_text(json.dumps(told))
+        (self.folder / "go.new").rename(self.folder / "go")
+
+    def stage(self):
+        try:
+            return json.loads((self.folder / "answer.json").read_text())["stage"]
+        except FileNotFoundError:
+            return ""
+
+    def test_a_prepared_comparison_waits_for_its_kernel(self):
+        process = self.ask(self.request())
+        try:
+            self.until(lambda: self.stage() == "wait")
+            self.go_on({"kernel": str(self.folder / "new.py")})
+            self.assertEqual(process.wait(120), 0)
+        finally:
+            process.kill()
+        made = json.loads((self.folder / "answer.json").read_text())
+        self.assertTrue(made["complete"])
+        self.assertTrue(made["kernelbench"]["correct"])
+        self.assertEqual(made["kernel"]["status"], "measured")
+        self.assertGreater(made["over_eager"]["ratio"], 0)
+        self.assertFalse((self.folder / "go").exists())
+
+    def test_a_prepared_comparison_can_be_told_to_end(self):
+        process = self.ask(self.request())
+        try:
+            self.until(lambda: self.stage() == "wait")
+            self.go_on({"end": True})
+            self.assertEqual(process.wait(60), 0)
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":
