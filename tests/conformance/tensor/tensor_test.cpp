@@ -210,6 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"transposed_product", "tf32", "tensor_f16", {{"BM", 64}}},
                     Case{"convolution", "tf32", "tensor_tf32", {{"BM", 64}}},
                     Case{"convolution", "tf32", "tensor_f16", {{"BM", 128}, {"BN", 64}}},
+                    Case{"convolution", "f32", "tensor_split_f16", {}},
+                    Case{"transposed_convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 4}}},
                     Case{"transposed_convolution", "tf32", "tensor_tf32", {{"BM", 64}, {"BN", 64}, {"STAGES", 3}}},
                     Case{"transposed_convolution", "tf32", "tensor_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 5}}}),
     name_of);
@@ -268,6 +270,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"product", "tf32", "tensor_f16", {{"BM", 256}, {"BN", 128}}},
                     Case{"convolution", "tf32", "tensor_tf32", {}},
                     Case{"convolution", "tf32", "tensor_f16", {{"BM", 128}, {"BN", 256}, {"STAGES", 3}}},
+                    Case{"convolution", "f32", "tensor_split_f16", {}},
+                    Case{"convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 5}}},
+                    Case{"transposed_convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 128}, {"STAGES", 4}}},
                     Case{"transposed_convolution", "tf32", "tensor_f16", {}},
                     Case{"transposed_convolution", "tf32", "tensor_tf32", {{"BM", 256}, {"STAGES", 3}}}),
     name_of);
