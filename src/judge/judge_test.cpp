@@ -360,6 +360,22 @@ TEST_F(JudgeTest, ABaselineTwentyTimesAsSlowIsTimedOnceForAllCandidates) {
   EXPECT_GT(std::get<Measurement>(third).shapes[0].baselines.at("naive").samples, 1);
 }
 
+TEST_F(JudgeTest, AKernelThatIsSlowerThanEstimatedHasARatioToABaselineThatWasTimedOnce) {
+  for (const double drift : {0.1, 0.2, 0.4, 0.8}) {
+    us_["naive"] = 500;
+    Judge& judge = this->judge();
+    ASSERT_TRUE(std::holds_alternative<Measurement>(evaluate(judge, candidate("fine")).outcome));
+    device_->behaviour = [&](const Artifact& artifact, const Bindings& constants) {
+      FakeBench::Kernel kernel = behave(artifact.bytes, constants.at("n"));
+      if (artifact.bytes.find("fine, too") != std::string::npos) kernel.drift_us = drift;
+      return kernel;
+    };
+    const auto outcome = evaluate(judge, candidate("fine, too")).outcome;
+    ASSERT_TRUE(std::holds_alternative<Measurement>(outcome));
+    EXPECT_GT(std::get<Measurement>(outcome).speedup.ratio, 1) << "drift " << drift;
+  }
+}
+
 TEST_F(JudgeTest, ABaselineThatIsWellSlowerIsTimedOnceMoreForEveryFurtherCandidateButFinalists) {
   us_["naive"] = 50;
   const auto timed = [&] {
