@@ -253,6 +253,21 @@ TEST(Synthesiser, TheFirstGuessUsesTheUnitThatShouldBeFastest) {
   const auto made = Synthesiser::create(conv, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ((*made)->describe((*made)->starts().front()), "conv/tensor_f16");
+  conv.precision = Precision::f32;
+  const auto exact = Synthesiser::create(conv, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(exact) << exact.error().message;
+  EXPECT_EQ((*exact)->describe((*exact)->starts().front()), "conv/tensor_split_f16");
+}
+
+TEST(Synthesiser, SplitRowsFillTheDeviceFromTheFirstGuessOn) {
+  const Task task = task_of("y = x / sqrt(sum(x * x))", {tensor("x", "f32[112, 64, 512, 512]")}, {});
+  DeviceFacts facts;
+  facts.compute_units = 132;
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, facts);
+  ASSERT_TRUE(made) << made.error().message;
+  const Genome first = (*made)->starts().front();
+  EXPECT_EQ((*made)->describe(first), "row/split_1");
+  EXPECT_GE(first.genes.front().parameters.at("PARTS"), 4 * 132);
 }
 
 std::string first_plan(const std::string& expression, const std::vector<ir::TensorType>& inputs, bool finite = true,
@@ -356,6 +371,25 @@ TEST(BuiltinProposer, GivesItsStartsInOrderAndThenNone) {
   const auto after = proposer->propose(request);
   ASSERT_TRUE(after);
   EXPECT_FALSE(after->has_value());
+}
+
+TEST(BuiltinProposer, LeavesOutStartsThatShouldTakeManyTimesAsLongAsTheBest) {
+  const Task task = task_of("y = x @ w", {tensor("x", "f32[m, m]"), tensor("w", "f32[m, m]")}, {{"m", 4096}});
+  auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  const std::shared_ptr<Synthesiser> synthesiser = *std::move(made);
+  const auto starts = synthesiser->starts();
+  EXPECT_TRUE(std::ranges::any_of(starts, [&](const Genome& g) { return synthesiser->describe(g) == "direct/items"; }));
+  const auto proposer = make_builtin_proposer(synthesiser);
+  ProposalRequest request;
+  request.operation = "start";
+  for (;; ++request.start_number) {
+    const auto proposal = proposer->propose(request);
+    ASSERT_TRUE(proposal) << proposal.error().message;
+    if (!*proposal) break;
+    EXPECT_NE((*proposal)->name, "direct/items");
+  }
+  EXPECT_GE(request.start_number, 2u);
 }
 
 TEST(BuiltinProposer, GivesTheSameAnswerToTheSameRequest) {
