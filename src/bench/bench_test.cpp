@@ -100,6 +100,30 @@ TEST_F(BenchTest, TakesEveryProblemThroughAllStages) {
     EXPECT_TRUE(std::filesystem::exists(request.folder / file)) << file;
 }
 
+TEST_F(BenchTest, ComparisonsArePreparedBesideTheSearchOnADeviceOfItsOwnOnly) {
+  for (const bool overlap : {false, true}) {
+    request.overlap = overlap;
+    request.folder = folder.path / (overlap ? "overlapped" : "alone");
+    Parts parts = good_parts();
+    std::mutex mutex;
+    std::vector<std::string> order;
+    const auto note = [&](const std::string& what, const Record& record) {
+      const std::lock_guard lock(mutex);
+      order.push_back(what + " " + problem_id(record.problem));
+    };
+    parts.prepare = [&](const Job&, const Record& record) { note("prepare", record); };
+    const auto search = parts.search;
+    parts.search = [&](const Job& job, Record& record) {
+      note("search", record);
+      return search(job, record);
+    };
+    run(parts);
+    EXPECT_EQ(order.size(), overlap ? 12u : 6u);
+    for (std::size_t i = 0; overlap && i + 1 < order.size(); i += 2)
+      EXPECT_EQ(order[i].substr(8), order[i + 1].substr(7)) << "its own search follows";
+  }
+}
+
 TEST_F(BenchTest, EveryFailureIsARowAndTheRestGoesOn) {
   Parts parts = good_parts();
   const auto failing = [](int number, Failure failure, auto part) {

@@ -20,8 +20,8 @@ void PreparedComparisons::begin(const std::string& problem, pytorch::CompareRequ
   one.wait_for = request.wait_for = request.model.parent_path() / "kernel_is_there";
   std::error_code error;
   fs::remove(one.wait_for, error);  // of a command that was killed
-  one.answer = std::async(std::launch::async,
-                          [this, request] { return pytorch::compare_with_pytorch(request, server_); });
+  one.answer =
+      std::async(std::launch::async, [this, request] { return pytorch::compare_with_pytorch(request, server_); });
   open_.emplace(problem, std::move(one));
 }
 

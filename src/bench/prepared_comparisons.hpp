@@ -22,8 +22,8 @@ class PreparedComparisons {
   PreparedComparisons(const PreparedComparisons&) = delete;
   PreparedComparisons& operator=(const PreparedComparisons&) = delete;
 
-  /// Begins one, named by its problem; it is told to go on by a file beside the model. Nothing happens where it is there
-  /// already.
+  /// Begins one, named by its problem; it is told to go on by a file beside the model. Nothing happens where it is
+  /// there already.
   void begin(const std::string& problem, pytorch::CompareRequest request);
 
   /// What came of it with this kernel. None: there is none, or it ended before the kernel was there.

@@ -21,11 +21,11 @@ namespace kerf::pytorch {
 class BridgeServer;
 
 struct CompareRequest {
-  std::filesystem::path model;                      ///< the original: Model, get_inputs, get_init_inputs
-  std::filesystem::path kernel;                     ///< defines ModelNew; not looked at when `wait_for` is given
-  std::filesystem::path wait_for{};                 ///< all that needs no kernel is done at once, the rest when this file
-                                                    ///< is there (begin_comparison); it is removed then
-  std::chrono::milliseconds wait_limit{0};          ///< for that file, beyond time_limit
+  std::filesystem::path model;              ///< the original: Model, get_inputs, get_init_inputs
+  std::filesystem::path kernel;             ///< defines ModelNew; not looked at when `wait_for` is given
+  std::filesystem::path wait_for{};         ///< all that needs no kernel is done at once, the rest when this file
+                                            ///< is there (begin_comparison); it is removed then
+  std::chrono::milliseconds wait_limit{0};  ///< for that file, beyond time_limit
   std::map<std::string, std::string> environment;   ///< of the process, as in ImportRequest
   std::string device;                               ///< where PyTorch runs: "cpu" or "cuda"
   std::uint64_t seed = 42;                          ///< of weights and input draws; 42 is KernelBench's
