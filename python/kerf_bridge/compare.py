@@ -22,6 +22,7 @@ from .trace import replaced, tensors_in
 SCHEMA = 1
 KEPT_BYTES = 1 << 31     # results in double precision that stay for torch.compile
 WAITING_BYTES = 1 << 30  # of tensors that stay on the device while the kernel is waited for
+HUGE_INPUTS = 1 / 20     # of the device's memory: beside a search there is no room for such a model
 DRAWN_THERE = 128 << 20  # bytes of inputs from which they are drawn on the device
 POLL = 0.02              # seconds between looks whether the kernel is there
 CHECK_SHARE = 0.3        # of the time limit: further draws and double precision take no more
@@ -112,6 +113,8 @@ class Comparison:
 
     def prepare(self):
         """All that needs no kernel, while the device is used by others. Whether inputs and outputs are there."""
+        if self.device == "cuda" and self.task.size_of_inputs() > HUGE_INPUTS * torch.cuda.mem_get_info()[1]:
+            return False
         if not self.load_eager():
             self.notes.clear()
             return False  # once more when the device is less full
