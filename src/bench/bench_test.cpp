@@ -126,7 +126,7 @@ TEST_F(BenchTest, ComparisonsArePreparedBesideTheSearchOnADeviceOfItsOwnOnly) {
 
 TEST_F(BenchTest, EveryFailureIsARowAndTheRestGoesOn) {
   Parts parts = good_parts();
-  const auto failing = [](int number, Failure failure, auto part) {
+  const auto failing = [](int number, Failure failure, const auto& part) {
     return [=](const Job& job, Record& record) {
       if (record.problem.number == number && record.failure == Failure::none)
         return StageEnd{failure, "scripted\nin two lines", false};
@@ -279,7 +279,7 @@ TEST_F(BenchTest, WithOverlapTheDeviceIsUsedByOneStageAtATime) {
     --importing;
     return import_model(job, record);
   };
-  const auto device = [&](auto part) {
+  const auto device = [&](const auto& part) {
     return [&, part](const Job& job, Record& record) {
       if (++on_device > 1) crowded = true;
       for (int i = 0; i < 20; ++i) {

@@ -37,7 +37,7 @@ StageEnd kernel_failure(const pytorch::Program& kernel) {
 /// The original as the kernel to compare with itself: its times are PyTorch's own.
 Result<fs::path> model_as_kernel(const Job& job, const Record& record) {
   KERF_TRY(const std::string text, read_file(model_path(job.folder, record.problem)));
-  const fs::path file = job.folder / "eager_only.py";
+  fs::path file = job.folder / "eager_only.py";
   KERF_TRY_VOID(write_file_atomic(file, text + "\nModelNew = Model\n"));
   return file;
 }
