@@ -124,6 +124,16 @@ TEST(ParseTask, RefusesSetsThatLeaveASymbolOpen) {
   EXPECT_HAS(error_of("[inputs]\nx = \"f32[n]\"\n[reference]\nexpr = \"y = x\"\n"), "no [shapes] table");
 }
 
+TEST(ParseTask, NoticesMisspeltKeysOfAShapeSet) {
+  EXPECT_HAS(error_of(replaced(kRmsnorm, "cols = 41", "cols = 41, wieght = 1")),
+             "binds 'wieght', which nothing uses (is 'weight' meant?)");
+  EXPECT_HAS(error_of(replaced(kRmsnorm, "cols = 41", "cols = 41, target = [\"cpu\"]")), "did you mean 'targets'?");
+  const auto used = parse(
+      "[inputs]\nx = \"f32[n]\"\n[shapes]\na = { n = 8, height = 2 }\n[reference]\n"
+      "expr = \"y = x * height\"\n");
+  EXPECT_TRUE(used) << used.error().message;
+}
+
 TEST(ParseTask, NeedsNoShapesWhenNothingIsSymbolic) {
   const auto task = parse("[inputs]\nx = \"f32[12]\"\n[reference]\nexpr = \"y = exp(x)\"\n");
   ASSERT_TRUE(task) << task.error().message;

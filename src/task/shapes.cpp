@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/text.hpp"
@@ -12,6 +13,9 @@ namespace {
 bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
+
+/// Keys of a shape set that are no symbols.
+const std::vector<std::string> kOwnKeys{"weight", "targets"};
 
 /// Means over shapes stay exact between these.
 constexpr double kLeastWeight = 1e-6, kMostWeight = 1e6;
@@ -39,7 +43,7 @@ Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_we
         return source.error(value.place, fmt::format("{} is empty, so the set is never used", what));
     } else {
       KERF_TRY_VOID(check_task_name(source, place, "shape symbol", key));
-      KERF_TRY(const std::int64_t extent, as_integer(source, value, what));
+      KERF_TRY(const std::int64_t extent, as_integer(source, value, what + did_you_mean(key, kOwnKeys)));
       if (extent < 0 || extent > kMaxExtent)
         return source.error(value.place,
                             fmt::format("{} is {}; extents lie between 0 and {}", what, extent, kMaxExtent));
@@ -47,6 +51,34 @@ Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_we
     }
   }
   return set;
+}
+
+/// How often `word` stands in the text by itself.
+std::size_t times_named(std::string_view text, std::string_view word) {
+  const auto part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::size_t times = 0;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) ++times;
+  }
+  return times;
+}
+
+/// Error for a symbol that looks like a misspelt key: nothing in the file names it but the sets that bind it. What is
+/// in other files (a C++ reference) is not known.
+Status check_own_keys(const Source& source, const Table& table, const std::vector<ShapeSet>& sets,
+                      const std::vector<std::string>& needed) {
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    for (const auto& [symbol, extent] : sets[i].symbols) {
+      const std::string guess = contains(needed, symbol) ? "" : nearest(symbol, kOwnKeys);
+      if (guess.empty() || times_named(source.text, "cpp") > 0) continue;
+      const auto bound = std::ranges::count_if(sets, [&](const ShapeSet& set) { return set.symbols.contains(symbol); });
+      if (times_named(source.text, symbol) <= static_cast<std::size_t>(bound))
+        return source.error(
+            table[i].place,
+            fmt::format("shape set '{}' binds '{}', which nothing uses (is '{}' meant?)", sets[i].name, symbol, guess));
+    }
+  return {};
 }
 
 /// Error for the first set that does not bind one of `wanted`.
@@ -72,6 +104,7 @@ Status check_binds(const Source& source, const Table& table, const std::vector<S
 /// them).
 Status check_bound(const Source& source, const Table& table, const std::vector<ShapeSet>& sets,
                    const std::vector<std::string>& needed) {
+  KERF_TRY_VOID(check_own_keys(source, table, sets, needed));
   KERF_TRY_VOID(check_binds(source, table, sets, needed, needed));
   std::set<std::string> all;
   for (const auto& set : sets)
