@@ -222,6 +222,8 @@ Status eval(const EvalOptions& options, const Environment& environment, Console&
   judge_options.skip_timing = options.verify_only;
   judge_options.cache = environment.cache;
   judge_options.use_evaluation_cache = !options.no_cache;
+  // A limit is to be held against a ratio that is decided: all the time there is goes into it.
+  if (options.at_least > 0) judge_options.measure.settle_rounds = judge_options.measure.max_rounds;
   KERF_TRY_VOID(apply_settings(settings, judge_options));
 
   std::vector<Job> jobs;
