@@ -56,19 +56,28 @@ Cell light_cell(const std::optional<SpeedOfLight>& light) {
   return {fmt::format("{:.0f} % ({})", light->fraction * 100, light->bound)};
 }
 
-void add_measured(std::vector<std::vector<Cell>>& rows, const Evaluation& evaluation, const Measurement& measurement) {
-  Cell name{one_line(evaluation.candidate), Colour::bold};
+/// What a table of evaluations has room for and something to say about.
+struct Details {
+  bool light = false;   ///< shares of the speed of light
+  bool narrow = false;  ///< the speedup's interval and not the time's; files without their folders
+};
+
+void add_measured(std::vector<std::vector<Cell>>& rows, const Evaluation& evaluation, const Measurement& measurement,
+                  const Details& details) {
+  const std::string whole = one_line(evaluation.candidate);
+  Cell name{details.narrow ? whole.substr(whole.find_last_of('/') + 1) : whole, Colour::bold};
   Cell outcome{evaluation.from_cache ? "measured (cached)" : "measured", Colour::green};
   for (const auto& shape : measurement.shapes) {
+    const std::string spread = details.narrow ? "" : interval(shape.time.low, shape.time.high, format_us);
     rows.push_back({name,
                     outcome,
                     {one_line(shape.shape)},
-                    {format_us(shape.time.median) + interval(shape.time.low, shape.time.high, format_us)},
-                    speedup_cell(speedup_of_shape(shape, measurement.speedup.vs)),
-                    light_cell(shape.speed_of_light)});
+                    {format_us(shape.time.median) + spread},
+                    speedup_cell(speedup_of_shape(shape, measurement.speedup.vs))});
+    if (details.light) rows.back().push_back(light_cell(shape.speed_of_light));
     name = outcome = {};
   }
-  if (measurement.shapes.size() > 1) rows.push_back({{}, {}, {"all"}, {}, speedup_cell(&measurement.speedup), {}});
+  if (measurement.shapes.size() > 1) rows.push_back({{}, {}, {"all"}, {}, speedup_cell(&measurement.speedup)});
   if (measurement.shapes.empty()) rows.push_back({name, {"verified, not timed", Colour::green}});
 }
 
@@ -265,18 +274,34 @@ std::string outcome_words(const Outcome& outcome) {
   return kWords[outcome.index()];
 }
 
+namespace {
+
+bool has_light(std::span<const Evaluation> evaluations) {
+  return std::ranges::any_of(evaluations, [](const Evaluation& evaluation) {
+    const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
+    return measurement != nullptr && std::ranges::any_of(measurement->shapes, [](const ShapeMeasurement& shape) {
+             return shape.speed_of_light.has_value();
+           });
+  });
+}
+
+}  // namespace
+
 std::string evaluation_table(std::span<const Evaluation> evaluations, const Style& style) {
   std::vector<std::vector<Cell>> rows;
   const bool measured = std::any_of(evaluations.begin(), evaluations.end(), [](const Evaluation& evaluation) {
     const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
     return measurement != nullptr && !measurement->shapes.empty();
   });
+  constexpr std::size_t kRoomy = 110;  // columns
+  const Details details{has_light(evaluations), style.columns > 0 && style.columns < kRoomy};
   rows.push_back({{"kernel"}, {"outcome"}});
   if (measured)
-    for (const auto* heading : {"shape", "time", "speedup", "of speed of light"}) rows[0].push_back({heading});
+    for (const auto* heading : {"shape", "time", "speedup"}) rows[0].push_back({heading});
+  if (details.light) rows[0].push_back({"of speed of light"});
   for (const auto& evaluation : evaluations) {
     if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
-      add_measured(rows, evaluation, *measurement);
+      add_measured(rows, evaluation, *measurement, details);
     } else {
       const bool built = !std::holds_alternative<BuildFailed>(evaluation.outcome);
       const std::string gate = built ? printable(outcome_gate(evaluation.outcome)) : "";

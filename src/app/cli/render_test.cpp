@@ -74,6 +74,16 @@ TEST(EvaluationTable, ShowsTimeSpeedupAndSpeedOfLight) {
       "zeros.cpp    wrong result: small shape\n");
 }
 
+TEST(EvaluationTable, OnANarrowTerminalTheSpeedupKeepsItsInterval) {
+  auto evaluation = measured("runs/a_long_name_of_a_run/softmax.cpp");
+  std::get<Measurement>(evaluation.outcome).shapes[0].speed_of_light.reset();
+  Style narrow = kPlain;
+  narrow.columns = 80;
+  EXPECT_EQ(evaluation_table(std::vector{evaluation}, narrow),
+            "kernel       outcome   shape    time    speedup\n"
+            "softmax.cpp  measured  default  412 us  3.91x [3.87x .. 3.95x] vs naive\n");
+}
+
 TEST(EvaluationTable, HasARowPerShapeAndOneForAll) {
   auto evaluation = measured("k.cu");
   auto& measurement = std::get<Measurement>(evaluation.outcome);
