@@ -91,11 +91,9 @@ class Comparison:
         if self.request.get("wait_for"):
             loaded = self.prepare()
             self.stage("wait")
-            told = wait_for(self.request["wait_for"])
-            if told.get("end"):
-                return self.done()
-            self.request.update(told)
+            self.request.update(wait_for(self.request["wait_for"]))
             self.begin = time.perf_counter()
+            self.limit = float(self.request.get("time_limit_s", self.limit))
             self.stage("load")
         if not loaded and not self.load_eager():
             return self.done()
@@ -115,20 +113,18 @@ class Comparison:
         """All that needs no kernel, while the device is used by others. Whether inputs and outputs are there."""
         if self.device == "cuda" and self.task.size_of_inputs() > HUGE_INPUTS * torch.cuda.mem_get_info()[1]:
             return False
-        if not self.load_eager():
-            self.notes.clear()
-            return False  # once more when the device is less full
-        if self.request.get("compile", True):
+        loaded = self.load_eager()
+        if loaded and self.request.get("compile", True):
             self.compiled = self.compile(self.inputs)
-            if self.answer["compiled"]["status"] == "out_of_memory":
+            if self.answer["compiled"]["status"] not in ("measured", "unavailable"):  # perhaps for lack of room or time here
                 self.answer["compiled"] = {"status": "not_asked", "message": ""}
-        if byte_count(self.inputs) + byte_count(self.outputs) <= WAITING_BYTES:
-            return True
-        del self.inputs, self.outputs
-        self.notes.clear()
+        kept = loaded and byte_count(self.inputs) + byte_count(self.outputs) <= WAITING_BYTES
+        if not kept:  # once more when the device is less full, with a model that was not called yet
+            self.module = self.inputs = self.outputs = None
+            self.notes.clear()
         if self.device == "cuda":
             torch.cuda.empty_cache()
-        return False
+        return kept
 
     def done(self):
         self.answer["complete"] = True
@@ -147,7 +143,7 @@ class Comparison:
             versions = [tensor._version for tensor in tensors_in(self.inputs)]
             before = self.memory_now(reset=True)
             self.outputs, first = timed_once(self.module, self.inputs, self.device)
-            self.work_bytes = max(0, self.memory_now(peak=True) - before)
+            self.work_bytes = max(self.work_bytes, self.memory_now(peak=True) - before)
             self.mutates = versions != [tensor._version for tensor in tensors_in(self.inputs)]
             if self.mutates:
                 self.notes.append("the model changes its inputs in place; each program gets copies where outputs are compared")
@@ -364,7 +360,7 @@ def wait_for(file):
     while not os.path.exists(file):
         time.sleep(POLL)
     with open(file, encoding="utf-8") as stream:
-        told = json.load(stream)
+        told = dict(json.load(stream))
     os.remove(file)
     return told
 

@@ -1,7 +1,7 @@
 """One process that has imported PyTorch and answers many requests, each in a child that it forks.
 
-It reads JSON lines from a socket: {"id", "request", "answer": path, "said": path, "time_limit_s", "memory_bytes"}. When a child
-has ended it writes a line back: {"id", "exit_code", "signal", "timed_out"}. Its first line is {"ready": true, "torch"} or a refusal as in an
+It reads JSON lines from a socket: {"id", "request", "answer": path, "said": path, "time_limit_s", "memory_bytes"}, or {"cancel": path}: the
+child that has to wait for this file is ended. When a child has ended it writes a line back: {"id", "exit_code", "signal", "timed_out"}. Its first line is {"ready": true, "torch"} or a refusal as in an
 answer. The child writes the answer; what it prints goes to `said`. A child that dies, hangs or takes too much memory is the end of its
 request only. Several may run side by side. The process ends, with its children, when the other end of the socket is closed.
 
@@ -50,6 +50,7 @@ def prepare():
 class Child:
     def __init__(self, asked, threads):
         self.id = asked["id"]
+        self.wait_for = asked["request"].get("wait_for")
         self.deadline = time.monotonic() + float(asked.get("time_limit_s", 300))
         self.timed_out = False
         sys.stdout.flush()
@@ -168,7 +169,13 @@ def serve(socket):
                 for child in children.values():
                     child.kill()
             for line in got or ():
-                child = Child(json.loads(line), threads)
+                asked = json.loads(line)
+                if "cancel" in asked:
+                    for child in children.values():
+                        if child.wait_for == asked["cancel"]:
+                            child.kill()
+                    continue
+                child = Child(asked, threads)
                 children[child.pid] = child
         for child in list(children.values()):
             if not child.timed_out and time.monotonic() > child.deadline:

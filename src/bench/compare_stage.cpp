@@ -106,7 +106,7 @@ StageEnd settle_comparison(const pytorch::Comparison& comparison, bool alone, Re
 void prepare_comparison(const RealPartsOptions& options, PreparedComparisons& prepared, const Job& job,
                         const Record& record) {
   pytorch::CompareRequest request = request_for(options, job, record);
-  request.wait_limit = milliseconds(job.seconds + 2 * job.most_seconds);
+  request.wait_limit = request.time_limit;  // it is ended when the comparison's own limit is over, at the latest then
   prepared.begin(problem_id(record.problem), std::move(request));
 }
 
@@ -119,8 +119,12 @@ StageEnd compare_stage(const RealPartsOptions& options, pytorch::BridgeServer& s
     if (!kernel) return {Failure::compare_failed, kernel.error().message, false};
     request.kernel = *std::move(kernel);
   }
-  auto ready = prepared.finish(problem_id(record.problem), request.kernel, request.timing);
-  const auto comparison = ready ? std::move(*ready) : pytorch::compare_with_pytorch(request, server);
+  Finished ready = prepared.finish(problem_id(record.problem), request, *job.stop);
+  if (*job.stop) return {Failure::none, "", true};
+  if (ready.timed_out)
+    return {Failure::timed_out, fmt::format("the comparison did not end within {:.0f} s", job.most_seconds), false};
+  const auto comparison =
+      ready.comparison ? *std::move(ready.comparison) : pytorch::compare_with_pytorch(request, server);
   if (*job.stop) return {Failure::none, "", true};
   if (!comparison) return {Failure::compare_failed, comparison.error().message, false};
   return settle_comparison(*comparison, alone, record);

@@ -1,16 +1,23 @@
 #include "bench/prepared_comparisons.hpp"
 
+#include <chrono>
+
 namespace kerf::bench {
 
 namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+static constexpr std::chrono::milliseconds kLook{20};  ///< how often is looked whether the user has stopped
 
 PreparedComparisons::~PreparedComparisons() {
-  for (auto& [problem, one] : open_) pytorch::end_comparison(one.wait_for);
+  for (auto& [problem, one] : open_) end(one);
+}
+
+void PreparedComparisons::end(One& one) {
+  server_.cancel(one.wait_for);
+  one.answer.wait();
   std::error_code error;
-  for (auto& [problem, one] : open_) {
-    one.answer.wait();
-    fs::remove(one.wait_for, error);
-  }
+  fs::remove(one.wait_for, error);
 }
 
 void PreparedComparisons::begin(const std::string& problem, pytorch::CompareRequest request) {
@@ -25,8 +32,8 @@ void PreparedComparisons::begin(const std::string& problem, pytorch::CompareRequ
   open_.emplace(problem, std::move(one));
 }
 
-std::optional<pytorch::Comparison> PreparedComparisons::finish(const std::string& problem, const fs::path& kernel,
-                                                               std::chrono::milliseconds timing) {
+Finished PreparedComparisons::finish(const std::string& problem, const pytorch::CompareRequest& request,
+                                     const std::atomic<bool>& stop) {
   One one;
   {
     const std::lock_guard lock(mutex_);
@@ -35,13 +42,19 @@ std::optional<pytorch::Comparison> PreparedComparisons::finish(const std::string
     one = std::move(found->second);
     open_.erase(found);
   }
-  const bool told = pytorch::begin_comparison(one.wait_for, kernel, timing).has_value();
-  if (!told) pytorch::end_comparison(one.wait_for);
-  auto answer = one.answer.get();
+  const auto told = pytorch::begin_comparison(one.wait_for, request.kernel, request.timing, request.time_limit);
+  const auto deadline = steady_clock::now() + request.time_limit;
+  while (told && !stop && steady_clock::now() < deadline)
+    if (one.answer.wait_for(kLook) == std::future_status::ready) break;
+  if (one.answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    end(one);
+    return {std::nullopt, told.has_value() && !stop};
+  }
   std::error_code error;
   const bool unread = fs::remove(one.wait_for, error);  // it ended before it could be told
+  auto answer = one.answer.get();
   if (!told || unread || !answer) return {};
-  return *std::move(answer);
+  return {*std::move(answer), false};
 }
 
 }  // namespace kerf::bench

@@ -2,6 +2,7 @@
 // Comparisons whose PyTorch half is under way while the kernel is searched for: importing PyTorch, the model's first
 // call and torch.compile take longer than the timing itself.
 
+#include <atomic>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -14,11 +15,17 @@
 
 namespace kerf::bench {
 
+/// What came of a comparison that was prepared.
+struct Finished {
+  std::optional<pytorch::Comparison> comparison;  ///< none: there is none, or it ended before the kernel was there
+  bool timed_out = false;
+};
+
 /// Thread-safe. `server` is borrowed.
 class PreparedComparisons {
  public:
   explicit PreparedComparisons(pytorch::BridgeServer& server) : server_(server) {}
-  ~PreparedComparisons();  ///< ends those that still wait
+  ~PreparedComparisons();  ///< ends those that nobody finished, whatever they are doing
   PreparedComparisons(const PreparedComparisons&) = delete;
   PreparedComparisons& operator=(const PreparedComparisons&) = delete;
 
@@ -26,15 +33,16 @@ class PreparedComparisons {
   /// there already.
   void begin(const std::string& problem, pytorch::CompareRequest request);
 
-  /// What came of it with this kernel. None: there is none, or it ended before the kernel was there.
-  std::optional<pytorch::Comparison> finish(const std::string& problem, const std::filesystem::path& kernel,
-                                            std::chrono::milliseconds timing);
+  /// Goes on with kernel, rounds and limit of `request`. Ends early, without a comparison, when `stop` is set.
+  Finished finish(const std::string& problem, const pytorch::CompareRequest& request, const std::atomic<bool>& stop);
 
  private:
   struct One {
     std::filesystem::path wait_for;
     std::future<Result<pytorch::Comparison>> answer;
   };
+  void end(One& one);
+
   pytorch::BridgeServer& server_;
   std::mutex mutex_;
   std::map<std::string, One> open_;  // guarded by mutex_

@@ -144,6 +144,12 @@ Result<ProcessOutcome> BridgeServer::wait_for(std::int64_t id, milliseconds limi
   }
 }
 
+void BridgeServer::cancel(const std::filesystem::path& wait_for) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Json line{{"cancel", std::filesystem::absolute(wait_for).string()}};
+  if (!broken_ && !send(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n")) broken_ = true;
+}
+
 Result<BridgeAnswer> BridgeServer::ask(const BridgeQuestion& question) {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return !broken_ || asking_ == 0; });

@@ -25,6 +25,8 @@ class BridgeServer final : public Bridge {
   ~BridgeServer() override;
 
   Result<BridgeAnswer> ask(const BridgeQuestion& question) override;
+  /// Ends the child whose request has this `wait_for`, whatever it is doing; it is answered as one that was killed.
+  void cancel(const std::filesystem::path& wait_for);
 
   const std::string& python() const { return python_; }  ///< the program
   const std::string& torch() const { return torch_; }    ///< its version of PyTorch

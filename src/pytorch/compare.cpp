@@ -185,12 +185,12 @@ std::vector<std::string> in_words(const Comparison& comparison) {
   return lines;
 }
 
-Status begin_comparison(const fs::path& wait_for, const fs::path& kernel, std::chrono::milliseconds timing) {
-  const Json told{{"kernel", fs::absolute(kernel).string()}, {"timing_s", seconds(timing)}};
+Status begin_comparison(const fs::path& wait_for, const fs::path& kernel, std::chrono::milliseconds timing,
+                        std::chrono::milliseconds time_limit) {
+  const Json told{
+      {"kernel", fs::absolute(kernel).string()}, {"timing_s", seconds(timing)}, {"time_limit_s", seconds(time_limit)}};
   return write_file_atomic(wait_for, told.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
-
-void end_comparison(const fs::path& wait_for) { (void)write_file_atomic(wait_for, R"({"end": true})"); }
 
 Result<Comparison> compare_with_pytorch(const CompareRequest& request, Sandbox& sandbox) {
   return compare_over(*make_bridge(request.environment, sandbox), request);

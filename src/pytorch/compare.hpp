@@ -120,11 +120,9 @@ std::vector<std::string> in_words(const Comparison& comparison);
 std::string to_json(const Comparison& comparison);  ///< schema 1, one line
 Result<Comparison> comparison_from_json(const std::string& text);
 
-/// Lets a comparison that waits for `wait_for` go on, with this kernel.
+/// Lets a comparison that waits for `wait_for` go on, with this kernel and these limits.
 Status begin_comparison(const std::filesystem::path& wait_for, const std::filesystem::path& kernel,
-                        std::chrono::milliseconds timing);
-/// Ends it; what it answers then is of no use.
-void end_comparison(const std::filesystem::path& wait_for);
+                        std::chrono::milliseconds timing, std::chrono::milliseconds time_limit);
 
 /// invalid_input: a file is missing or no Python was named that exists. unavailable: no Python with PyTorch.
 Result<Comparison> compare_with_pytorch(const CompareRequest& request, Sandbox& sandbox);

@@ -5,9 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -36,6 +40,12 @@ class ScriptedServer final : public Sandbox {
   std::map<std::string, std::string> first_lines;  ///< by program; none: it is ready
   int started = 0;
 
+  /// Whether the question that waits for this file was cancelled.
+  bool cancelled(const std::string& wait_for) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(cancelled_, wait_for) != cancelled_.end();
+  }
+
   ~ScriptedServer() override {
     for (auto& thread : threads_) thread.join();
   }
@@ -54,21 +64,45 @@ class ScriptedServer final : public Sandbox {
     const UniqueFd owner(socket);
     std::string text = first + "\n", rest;
     for (;;) {
-      if (::send(socket, text.data(), text.size(), MSG_NOSIGNAL) < 0) return;
+      if (!text.empty() && ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) < 0) return;
       while (rest.find('\n') == std::string::npos) {
         char buffer[1024];
         const ssize_t got = ::recv(socket, buffer, sizeof buffer, 0);
         if (got <= 0) return;
         rest.append(buffer, static_cast<std::size_t>(got));
       }
-      const nlohmann::json asked = nlohmann::json::parse(rest.substr(0, rest.find('\n')));
-      rest.erase(0, rest.find('\n') + 1);
-      nlohmann::json end = play(asked);
+      const nlohmann::json asked = take_line(rest);
+      text.clear();
+      if (note_cancelled(asked)) continue;
+      // A question may be cancelled while it is being answered.
+      auto played = std::async(std::launch::async, [&] { return play(asked); });
+      while (played.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+        char buffer[1024];
+        const ssize_t got = ::recv(socket, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (got > 0) rest.append(buffer, static_cast<std::size_t>(got));
+        const std::size_t line = rest.find('\n');
+        if (line != std::string::npos && note_cancelled(nlohmann::json::parse(rest.substr(0, line)))) take_line(rest);
+      }
+      nlohmann::json end = played.get();
       if (end.empty()) return;
       end["id"] = asked["id"];
       text = end.dump() + "\n";
     }
   }
+  static nlohmann::json take_line(std::string& rest) {
+    const std::size_t end = rest.find('\n');
+    nlohmann::json line = nlohmann::json::parse(rest.substr(0, end));
+    rest.erase(0, end + 1);
+    return line;
+  }
+  bool note_cancelled(const nlohmann::json& asked) {
+    if (!asked.contains("cancel")) return false;
+    const std::lock_guard lock(mutex_);
+    cancelled_.push_back(asked["cancel"].get<std::string>());
+    return true;
+  }
+  std::mutex mutex_;
+  std::vector<std::string> cancelled_;  // guarded by mutex_
   std::vector<std::thread> threads_;
 };
 

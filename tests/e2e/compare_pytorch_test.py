@@ -4,6 +4,7 @@ it runs). Without a PyTorch, or without a GPU for cuda, it is skipped."""
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -164,10 +165,11 @@ class ComparePyTorch(unittest.TestCase):
         self.assertEqual(rows[1]["uncovered"][0]["operator"], "linalg_inv")
         self.assertIn("signal 6", rows[2]["error"])
 
-    def ask(self, request):
-        """The bridge as a process of its own, which writes its answer to answer.json."""
+    def ask(self, request, first="pass"):
+        """The bridge as a process of its own, which writes its answer to answer.json; `first`: statements before it."""
         (self.folder / "request.json").write_text(json.dumps(request))
-        return subprocess.Popen([PYTHON, "-m", "kerf_bridge", self.folder / "request.json", self.folder / "answer.json"],
+        code = f"import sys; {first}; from kerf_bridge.__main__ import main; sys.exit(main(sys.argv[1:]))"
+        return subprocess.Popen([PYTHON, "-c", code, self.folder / "request.json", self.folder / "answer.json"],
                                 env={**os.environ, "PYTHONPATH": str(TREE / "python")}, start_new_session=True)
 
     def until(self, condition, seconds=120):
@@ -207,14 +209,45 @@ class ComparePyTorch(unittest.TestCase):
         self.assertGreater(made["over_eager"]["ratio"], 0)
         self.assertFalse((self.folder / "go").exists())
 
-    def test_a_prepared_comparison_can_be_told_to_end(self):
-        process = self.ask(self.request())
+    def test_a_model_that_counts_its_calls_is_made_anew_where_its_tensors_were_not_kept(self):
+        request = self.request()
+        counts = model("self.n += 1; return x * 2 + (1.0 if self.n == 1 else 0.0)", init="self.n = 0")
+        self.write(counts, "model.py")
+        self.write(counts.replace("class Model", "class ModelNew"), "new.py")
+        process = self.ask(request, "import kerf_bridge.compare as compare; compare.WAITING_BYTES = 0")
         try:
             self.until(lambda: self.stage() == "wait")
-            self.go_on({"end": True})
-            self.assertEqual(process.wait(60), 0)
+            self.go_on({"kernel": str(self.folder / "new.py"), "time_limit_s": 60})
+            self.assertEqual(process.wait(120), 0)
         finally:
             process.kill()
+        made = json.loads((self.folder / "answer.json").read_text())
+        self.assertTrue(made["kernelbench"]["correct"], made["kernelbench"])
+        self.assertEqual(made["kernel"]["status"], "measured")
+
+    def test_a_comparison_that_hangs_before_its_kernel_comes_can_be_cancelled(self):
+        request = self.request()
+        self.write(model("import time; time.sleep(1000)"), "model.py")
+        ours, theirs = socket.socketpair()
+        server = subprocess.Popen([PYTHON, "-m", "kerf_bridge", "--serve", str(theirs.fileno())], pass_fds=[theirs.fileno()],
+                                  env={**os.environ, "PYTHONPATH": str(TREE / "python")}, start_new_session=True)
+        try:
+            theirs.close()
+            lines = ours.makefile("rw", encoding="utf-8")
+            self.assertTrue(json.loads(lines.readline())["ready"])
+            for line in ({"id": 7, "request": request, "answer": str(self.folder / "answer.json"), "said": str(self.folder / "said.txt")},
+                         {"cancel": "/another"}):
+                lines.write(json.dumps(line) + "\n")
+            lines.flush()
+            self.until(lambda: self.stage() == "load")
+            lines.write(json.dumps({"cancel": request["wait_for"]}) + "\n")
+            lines.flush()
+            self.assertEqual(json.loads(lines.readline()), {"id": 7, "exit_code": 0, "signal": 9, "timed_out": False})
+            lines.close()
+            ours.close()
+            self.assertEqual(server.wait(30), 0)
+        finally:
+            server.kill()
 
 
 if __name__ == "__main__":
