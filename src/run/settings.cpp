@@ -47,7 +47,8 @@ Result<Settings> parse_settings(const std::vector<std::string>& texts) {
     const std::string value(equals == std::string::npos ? "" : trim(text.substr(equals + 1)));
     if (key.empty() || value.empty())
       return fail(Errc::invalid_input,
-                  fmt::format("--set '{}': expected NAME=VALUE, for example --set BLOCK=256", text));
+                  fmt::format("--set '{}': expected NAME=VALUE, for example --set {}", text,
+                              text.find('.') != std::string::npos ? "search.patience=30" : "BLOCK=256"));
     if (key.find('.') != std::string::npos) {
       settings.options.emplace_back(key, value);
       continue;

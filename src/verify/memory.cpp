@@ -17,7 +17,8 @@ double elements(const ir::TensorType& tensor, const ShapeSet& shape) {
 
 std::string advice(const ShapeSet& shape) {
   return fmt::format(
-      "Make the extents of shape '{}' smaller, judge another shape (--shape NAME), or use a machine with more memory",
+      "Make the extents of shape '{}' smaller, judge another shape (kerf eval --shape NAME), or use a machine with "
+      "more memory",
       shape.name);
 }
 
