@@ -294,10 +294,18 @@ class Comparison:
             self.stage("compile")
             self.compiled = self.compile(sets[0])
             self.stage("timing")
-        if self.compiled is not None:
+        if self.compiled is not None and self.has_errors():
             programs["compiled"] = self.compiled
-            self.answer["compiled"]["errors"] = self.exact.errors(run_once(self.compiled, self.fresh(self.inputs)))
         self.time_programs(programs, seconds * (0.6 if asked else 1.0))
+
+    def has_errors(self):
+        """Those of the compiled module, in the answer; false when it does not run now, whatever it did before."""
+        try:
+            self.answer["compiled"]["errors"] = self.exact.errors(run_once(self.compiled, self.fresh(self.inputs)))
+            return True
+        except Exception as error:
+            self.answer["compiled"] = failure(error)
+            return False
 
     def time_programs(self, programs, seconds):
         try:

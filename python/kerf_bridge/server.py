@@ -152,7 +152,7 @@ def serve(socket):
     import torch
     threads = prepare()
     say(socket, {"ready": True, "torch": torch.__version__})
-    lines, children, open_ = Lines(socket), {}, True
+    lines, children, cancelled, open_ = Lines(socket), {}, set(), True
     woken, wakes = os.pipe()  # a child's end wakes the loop
     os.set_blocking(wakes, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -171,12 +171,13 @@ def serve(socket):
             for line in got or ():
                 asked = json.loads(line)
                 if "cancel" in asked:
-                    for child in children.values():
-                        if child.wait_for == asked["cancel"]:
-                            child.kill()
-                    continue
-                child = Child(asked, threads)
-                children[child.pid] = child
+                    cancelled.add(asked["cancel"])  # its request may be on the way still
+                else:
+                    child = Child(asked, threads)
+                    children[child.pid] = child
+            for child in children.values():
+                if child.wait_for in cancelled:
+                    child.kill()
         for child in list(children.values()):
             if not child.timed_out and time.monotonic() > child.deadline:
                 child.timed_out = True

@@ -235,6 +235,13 @@ class ComparePyTorch(unittest.TestCase):
             theirs.close()
             lines = ours.makefile("rw", encoding="utf-8")
             self.assertTrue(json.loads(lines.readline())["ready"])
+            # One is cancelled while it hangs, the other before its request comes.
+            early = {**request, "wait_for": str(self.folder / "early")}
+            for line in ({"cancel": early["wait_for"]},
+                         {"id": 6, "request": early, "answer": str(self.folder / "early.json"), "said": str(self.folder / "said.txt")}):
+                lines.write(json.dumps(line) + "\n")
+            lines.flush()
+            self.assertEqual(json.loads(lines.readline()), {"id": 6, "exit_code": 0, "signal": 9, "timed_out": False})
             for line in ({"id": 7, "request": request, "answer": str(self.folder / "answer.json"), "said": str(self.folder / "said.txt")},
                          {"cancel": "/another"}):
                 lines.write(json.dumps(line) + "\n")
