@@ -50,6 +50,7 @@ class Search {
   }
 
   std::string reason_to_stop() const;  ///< "" while the search should go on
+  bool first_kernel_is_coming() const;
   bool judging() const { return on_device_.has_value() || tuning_ != 0; }
   bool idle() const { return tickets_.empty() && tuning_ == 0; }  ///< nothing is under way
   bool exhausted() const { return idle() && asked_out_; }         ///< and nothing is left to begin
@@ -129,7 +130,7 @@ std::string Search::reason_to_stop() const {
   if (inputs_.interrupted) return kInterrupted;
   if (options_.evaluations > 0 && state_.evaluations() >= options_.evaluations)
     return fmt::format("the budget of {} is used up", counted(options_.evaluations, "evaluation"));
-  if (options_.seconds > 0 && seconds() >= options_.seconds)
+  if (options_.seconds > 0 && seconds() >= options_.seconds && !first_kernel_is_coming())
     return fmt::format("the budget of {:.0f} s is used up", options_.seconds);
   if (following_) return following_->done() && idle() ? "the recorded run ends here" : "";
   if (options_.patience > 0 && state_.since_improvement() >= options_.patience)
@@ -137,6 +138,14 @@ std::string Search::reason_to_stop() const {
   if (at_the_floor())
     return fmt::format("the best kernel reaches {:.0f} % of the speed of light", 100 * options_.floor_fraction);
   return "";
+}
+
+/// Preparing a large task may take the whole time. The minds that answer at once have one kernel judged even then: a
+/// search that ends without any has told nobody anything.
+bool Search::first_kernel_is_coming() const {
+  return state_.evaluations() == 0 && !asked_out_ && !following_ &&
+         std::any_of(inputs_.minds.begin(), inputs_.minds.end(),
+                     [](const Proposer* mind) { return mind->questions_at_once() == 0; });
 }
 
 std::string Search::why_exhausted() const {

@@ -190,6 +190,33 @@ TEST_F(LoopTest, StopsWhenTheTimeIsUp) {
   EXPECT_EQ(evaluator.evaluated, 14);
 }
 
+TEST_F(LoopTest, OneKernelOfAMindThatAnswersAtOnceIsJudgedWhateverTheTime) {
+  class LatePreparation final : public Proposer {
+   public:
+    LatePreparation(FakeClock& clock, int at_once) : clock_(clock), at_once_(at_once) {}
+    std::string_view name() const override { return "late"; }
+    std::vector<OperationInfo> operations() const override { return {{"start"}}; }
+    int questions_at_once() const override { return at_once_; }
+    Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
+      clock_.advance(std::chrono::seconds(10));
+      const int at = static_cast<int>(request.start_number);
+      return std::optional(Proposal{"f", landscape::kernel({at, 1, 0}).source, "f", {}, ""});
+    }
+
+   private:
+    FakeClock& clock_;
+    int at_once_;
+  };
+  options.evaluations = 0;
+  options.seconds = 3;
+  LatePreparation prompt(clock, 0), slow(clock, 1);
+  EXPECT_EQ(run_with("prompt", {&prompt}).stopped, "the budget of 3 s is used up");
+  EXPECT_EQ(evaluator.evaluated, 1);
+  evaluator.evaluated = 0;
+  EXPECT_EQ(run_with("slow", {&slow}).stopped, "the budget of 3 s is used up");
+  EXPECT_EQ(evaluator.evaluated, 0) << "nobody knows when such a mind will answer";
+}
+
 TEST_F(LoopTest, StopsNearTheFloor) {
   options.evaluations = 0;
   evaluator.floor_us = 100 / 6.4;  // a speedup of 6.4 is the speed of light
