@@ -184,6 +184,7 @@ GroupKernels reduction(const GroupContext& context) {
   const Node& node = context.plan.graph[id];
   const auto& reduce = attr<ir::ReduceAttr>(node);
   if (reduce.axes.size() != 1 || reduce.op == ir::ReduceOp::argmax || reduce.op == ir::ReduceOp::argmin) return {};
+  if (context.options.running_sums && (reduce.op == ir::ReduceOp::sum || reduce.op == ir::ReduceOp::prod)) return {};
   const Shape& source = context.plan.graph[node.args[0]].shape;
   const auto axis = static_cast<std::size_t>(reduce.axes[0]);
   const std::int64_t length = context.extent(source[axis]), lines = context.extent(element_count(node.shape));
@@ -216,7 +217,7 @@ GroupKernels thin_product(const GroupContext& context, const Product& product) {
   const ir::NodeId id = context.kernel.node;
   const LineShape shape =
       line_shape(product.groups * product.rows * product.columns, product.depth, context.options.compute);
-  if (product.depth < kShortLine) return {};
+  if (product.depth < kShortLine || context.options.running_sums) return {};
   GroupKernels out;
   reduce_lines(
       context, id, "sum", shape,

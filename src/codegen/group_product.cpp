@@ -214,16 +214,17 @@ struct Tiling {
   std::int64_t row_tiles = 1, column_tiles = 1, chunks = 1, chunk = 1;
 };
 
-Tiling tiling_of(const Product& product) {
+Tiling tiling_of(const Product& product, bool running_sums) {
   Tiling tiling;
   tiling.each = std::min(product.rows, product.columns) > 64 ? 8 : 4;
   tiling.side = kSide * tiling.each;
   tiling.row_tiles = (product.rows + tiling.side - 1) / tiling.side;
   tiling.column_tiles = (product.columns + tiling.side - 1) / tiling.side;
   const std::int64_t tiles = product.groups * tiling.row_tiles * tiling.column_tiles;
-  tiling.chunks =
-      std::clamp<std::int64_t>(kProductGroups / std::max<std::int64_t>(1, tiles), 1,
-                               std::clamp<std::int64_t>(product.depth / kShortestChunk, 1, kMostProductChunks));
+  if (!running_sums)
+    tiling.chunks =
+        std::clamp<std::int64_t>(kProductGroups / std::max<std::int64_t>(1, tiles), 1,
+                                 std::clamp<std::int64_t>(product.depth / kShortestChunk, 1, kMostProductChunks));
   tiling.chunk = (product.depth + tiling.chunks - 1) / tiling.chunks;
   return tiling;
 }
@@ -231,7 +232,11 @@ Tiling tiling_of(const Product& product) {
 class TileWriter {
  public:
   TileWriter(const GroupContext& context, const Product& product)
-      : context_(context), product_(product), tiling_(tiling_of(product)), w_(context), code_(w_.code) {}
+      : context_(context),
+        product_(product),
+        tiling_(tiling_of(product, context.options.running_sums)),
+        w_(context),
+        code_(w_.code) {}
 
   GroupKernels write() {
     type_ = w_.lowering.type_name(w_.lowering.type_of(context_.kernel.node));
@@ -308,7 +313,7 @@ class TileWriter {
                        fmt::format("{0} + {1}LL < {2}LL ? {0} + {1}LL : {2}LL", first_, tiling_.chunk, product_.depth));
     }
     code_.line(fmt::format("{} {}[{}][{}] = {{}};", type_, sums_, tiling_.each, tiling_.each));
-    if (context_.options.compute == DType::f32 && product_.depth > kPiece) {
+    if (context_.options.compute == DType::f32 && !context_.options.running_sums && product_.depth > kPiece) {
       totals_ = code_.fresh("totals");
       code_.line(fmt::format("{} {}[{}][{}] = {{}};", type_, totals_, tiling_.each, tiling_.each));
     }

@@ -84,7 +84,7 @@ class ShapeContext {
   Result<KernelHandle> reload(LoadedBaseline& baseline);
   /// After a Fault: all handles are void.
   void forget_handles();
-  /// Time of the naive kernel, 0 when there is none.
+  /// Time of the naive kernel, 0 when there is none; a guess where only the one in tiles was run.
   double naive_us() const;
 
  private:
@@ -97,6 +97,7 @@ class ShapeContext {
     add_cost(inputs, name, start);
     return done;
   }
+  double plain_us() const;  ///< of the plain kernel of the accuracy class, as it would take without tiles
   void add_cost(const Inputs& inputs, const char* name, Nanoseconds start);
   Status prepare_parts(const Inputs& inputs, const UsablePatterns* patterns, UsablePatterns& found);
   Status open_bench(const Inputs& inputs);
@@ -141,6 +142,7 @@ class ShapeContext {
   std::vector<std::string> parts_;  // of each data set: of those with equal text one is checked
   std::vector<std::unique_ptr<LoadedBaseline>> baselines_;
   std::unique_ptr<LoadedBaseline> accuracy_;  // plain kernel of the accuracy class, when it is not a baseline
+  bool plain_in_tiles_ = false;               // its products are tiled, so it is faster than the naive kernel
   std::vector<std::string> notes_;
   std::vector<TierTime> costs_;
 };
@@ -151,6 +153,8 @@ Bindings with_tunables(const Bindings& symbols, const Bindings& tunables);
 /// How many data sets timed calls of a shape draw from: small shapes are batched, and every call of a batch needs data
 /// of its own.
 int timed_sets(const Task& task, const ShapeSet& shape, int at_least);
+/// How many of them are of usual magnitudes at least: those are what a kernel's time is said of.
+std::ptrdiff_t usual_sets(const Task& task, const ShapeSet& shape);
 
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
 Result<std::string> naive_source(const Task& task, const Target& target);

@@ -145,6 +145,33 @@ class GroupKernelsTest : public CudaBenchTest {
       expect_close(*actual, (*expected)[o], compute == DType::f64 ? 1e-10 : 2e-3, outputs[o]);
     }
   }
+
+  /// With the extents of the shape and without them the kernels have the same results, to the bit.
+  void expect_equal_bits(const OracleCase& one, codegen::NaiveOptions options) {
+    const ir::Graph graph = graph_of(one);
+    const auto data = data_for(graph, false);
+    ProblemLayout layout;
+    for (std::size_t i = 0; i < data.inputs.size(); ++i)
+      layout.buffers.push_back({one.inputs[i].first, data.inputs[i].dtype, data.inputs[i].shape, BufferRole::input});
+    const auto& output = graph.nodes[static_cast<std::size_t>(graph.outputs[0].node)];
+    layout.buffers.push_back({"y", DType::f32, *evaluate(output.shape, {}), BufferRole::output});
+    auto bench = open(layout);
+    std::vector<ir::HostTensor> results;
+    const Bindings none;
+    for (const Bindings* shape : {static_cast<const Bindings*>(nullptr), &none}) {
+      options.shape = shape;
+      const auto source = codegen::generate_naive(graph, codegen::dialects::cuda_cpp, options);
+      ASSERT_TRUE(source) << source.error().message;
+      for (const char* form : shape != nullptr ? one.forms : std::vector<const char*>{})
+        EXPECT_NE(source->find(form), std::string::npos) << form << "\n" << *source;
+      const auto candidate = parse_candidate("plain", *source);
+      const auto kernel = loaded(*bench, *source, candidate->plan, {});
+      stage(*bench, 0, data);
+      timed(*bench, kernel);
+      results.push_back(*bench->read_output(0, 0));
+    }
+    EXPECT_EQ(results[0].bytes, results[1].bytes);
+  }
 };
 
 TEST_P(GroupKernelsTest, AgreeWithTheInterpreter) {
@@ -175,28 +202,29 @@ TEST_P(GroupKernelsTest, LoseInSinglePrecisionWhatThePlainKernelLoses) {
   };
   for (const OracleCase& one : cases) {
     SCOPED_TRACE(one.name);
-    const ir::Graph graph = graph_of(one);
-    const auto data = data_for(graph, false);
-    ProblemLayout layout;
-    for (std::size_t i = 0; i < data.inputs.size(); ++i)
-      layout.buffers.push_back({one.inputs[i].first, data.inputs[i].dtype, data.inputs[i].shape, BufferRole::input});
-    const auto& output = graph.nodes[static_cast<std::size_t>(graph.outputs[0].node)];
-    layout.buffers.push_back({"y", DType::f32, *evaluate(output.shape, {}), BufferRole::output});
-    auto bench = open(layout);
-    std::vector<ir::HostTensor> results;
-    const Bindings none;
-    for (const Bindings* shape : {static_cast<const Bindings*>(nullptr), &none}) {
+    expect_equal_bits(one, {});
+  }
+}
+
+TEST_P(GroupKernelsTest, HaveTheRunningSumsOfThePlainKernelOfTheClass) {
+  const std::vector<OracleCase> cases = {
+      {"long sums", {{"x", "f32[3, 9001]"}}, "y = sum(x, -1)", {}},
+      {"product", {{"a", "f32[70, 2300]"}, {"b", "f32[2300, 130]"}}, "y = a @ b", {kTiled}},
+      {"thin product", {{"a", "f32[7, 9000]"}, {"b", "f32[9000, 33]"}}, "y = a @ b", {}},
+      {"conv", {{"x", "f32[2, 40, 20, 21]"}, {"w", "f32[24, 40, 3, 3]"}}, "y = conv2d(x, w, padding=1)", {kSmallTile}},
+      {"transposed",
+       {{"x", "f32[2, 40, 20, 21]"}, {"w", "f32[40, 24, 3, 3]"}},
+       "y = conv_transpose2d(x, w, stride=2, padding=1)",
+       {kSmallTile}},
+  };
+  for (const OracleCase& one : cases) {
+    for (const auto rounding : {codegen::OperandRounding::none, codegen::OperandRounding::tf32}) {
+      SCOPED_TRACE(one.name);
       codegen::NaiveOptions options;
-      options.shape = shape;
-      const auto source = codegen::generate_naive(graph, codegen::dialects::cuda_cpp, options);
-      ASSERT_TRUE(source) << source.error().message;
-      const auto candidate = parse_candidate("plain", *source);
-      const auto kernel = loaded(*bench, *source, candidate->plan, {});
-      stage(*bench, 0, data);
-      timed(*bench, kernel);
-      results.push_back(*bench->read_output(0, 0));
+      options.running_sums = true;
+      options.operand_rounding = rounding;
+      expect_equal_bits(one, options);
     }
-    EXPECT_EQ(results[0].bytes, results[1].bytes);
   }
 }
 
