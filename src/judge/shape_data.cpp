@@ -107,6 +107,11 @@ int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
   return std::max(at_least, elements < 1 << 21 ? 6 : 4);
 }
 
+std::ptrdiff_t usual_sets(const Task& task, const ShapeSet& shape) {
+  const double elements = elements_of(task, shape);
+  return elements < 1 << 18 ? 6 : elements > 1 << 26 ? 1 : 3;
+}
+
 oracle::DataDraw ShapeContext::draw_of(const Inputs& inputs, const Kind& kind) const {
   return {kind.pattern, Rng(inputs.seed).fork(shape_.name).fork(kind.label).bits(), kind.octaves, kind.turn};
 }
@@ -176,6 +181,7 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
     if (oracle::has_scale(kind.pattern)) kind.octaves = kOctaves[attempt];
     KERF_TRY(oracle::DataSet drawn, draw(inputs, kind));
     auto data = std::make_unique<oracle::DataSet>(std::move(drawn));
+    data->unusual = !oracle::is_usual(kind.pattern);
     if (plain != nullptr) {
       KERF_TRY(const bool right, find_honest_errors(inputs, *plain, *data, kind));
       if (!right) continue;
@@ -230,6 +236,9 @@ std::vector<Pattern> ShapeContext::patterns_for(const Inputs& inputs, const Usab
   for (const Pattern pattern : fixed)
     if (pattern != Pattern::specials) more.push_back(pattern);
   for (std::size_t i = 0; timed() < wanted; ++i) fixed.push_back(more[i % more.size()]);
+  // What is timed counts on usual data, which no process sees twice: there has to be enough of it.
+  const auto usual = [&] { return 1 + std::ranges::count_if(fixed, oracle::is_usual); };
+  while (shape_.weight > 0 && usual() < usual_sets(inputs.task, shape_)) fixed.push_back(Pattern::normal);
   return fixed;
 }
 
@@ -251,7 +260,7 @@ Status ShapeContext::make_data(const Inputs& inputs, const UsablePatterns* patte
             "bound on ordinary inputs. Give the inputs a [distributions] entry or choose another precision.",
             precision_name(inputs.task.precision), shape_.name));
   if (naive != nullptr && naive != plain) {
-    naive->estimate_us = plain->estimate_us;
+    naive->estimate_us = plain_us();
     if (inputs.target.device->facts().runs_on_host) {  // on one core, unlike the other
       KERF_TRY_VOID(bench_->stage(0, *data_.front(), Poison::a));
       KERF_TRY(naive->estimate_us, run_once(*bench_, *naive, shape_.name));
@@ -270,7 +279,9 @@ Status ShapeContext::make_data(const Inputs& inputs, const UsablePatterns* patte
   const auto enough = static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets));
   for (const Pattern pattern : patterns_for(inputs, patterns)) {
     if (drawn[pattern] > 0 || pattern == Pattern::normal) {  // once more, for timed calls
-      if (timed().size() < enough) KERF_TRY_VOID(add(pattern));
+      const auto usual = std::ranges::count_if(data_, [](const auto& data) { return !data->unusual; });
+      const bool wanted = oracle::is_usual(pattern) && usual < usual_sets(inputs.task, shape_);
+      if (wanted || timed().size() < enough) KERF_TRY_VOID(add(pattern));
       continue;
     }
     bool right = false;

@@ -154,6 +154,7 @@ Result<ShapeMeasurement> Judge::summarise(const TimingResult& timing, std::size_
   measured.shape = shapes_[shape].name;
   measured.weight = shapes_[shape].weight;
   measured.time = estimate(timing.kernels[0].us);
+  if (TimeEstimate other = estimate(timing.kernels[0].unusual_us); other.samples > 0) measured.unusual = other;
   // With one sample, or times from before, a ratio carries the noise of the candidate only.
   const auto refer = [&](const std::string& name, const TimeEstimate& time) {
     measured.baselines[name] = time;

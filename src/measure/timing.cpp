@@ -1,6 +1,7 @@
 #include "measure/timing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -21,6 +22,9 @@ constexpr double kSkipped = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEnoughNoise = 0.1;
 constexpr double kOutOfReach = 3;
 constexpr double kClearly = 1.1;
+
+// After so many rounds on usual data the candidate runs on unusual data once, until it was shown all there is.
+constexpr int kUsualRounds = 2;
 
 template <class T>
 void shuffle(std::vector<T>& items, Rng& rng) {
@@ -52,7 +56,9 @@ class Rounds {
         spent_us_(kernels.size(), 0),
         estimate_us_(kernels.size(), 0),
         sets_(kernels.size()),
-        unseen_(kernels.size()) {
+        unseen_{std::vector<Sets>(kernels.size()), std::vector<Sets>(kernels.size())} {
+    for (const oracle::DataSet* set : data) pools_[set->unusual ? kUnusual : kUsual].push_back(set);
+    if (pools_[kUsual].empty()) pools_[kUsual].swap(pools_[kUnusual]);
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       result_.kernels.push_back({kernels[k].name, {}});
       estimate_us_[k] = kernels[k].estimate_us;
@@ -64,6 +70,7 @@ class Rounds {
 
   /// False when the measurement is over because a kernel failed.
   Result<bool> run_round(bool counted) {
+    pool_ = kUsual;
     const std::vector<std::size_t> order = participants(counted);
     std::vector<double> sample(kernels_.size(), kSkipped);
     last_set_.assign(kernels_.size(), kSeveralDataSets);
@@ -83,6 +90,17 @@ class Rounds {
       }
     resize_batches();
     return true;
+  }
+
+  /// The candidate on data sets whose values are unusual: checked like all others, and timed apart. False as above.
+  Result<bool> run_unusual() {
+    if (unusual_calls_ >= pools_[kUnusual].size()) return true;  // all of them were shown
+    pool_ = kUnusual;
+    std::vector<double> sample(kernels_.size(), kSkipped);
+    last_set_.assign(kernels_.size(), kSeveralDataSets);
+    KERF_TRY(const bool fine, run_together({0}, sample));
+    if (fine) result_.kernels[0].unusual_us.push_back(sample[0]);
+    return fine;
   }
 
   /// `elapsed` since the first round began.
@@ -113,8 +131,11 @@ class Rounds {
   }
 
  private:
+  using Sets = std::vector<const oracle::DataSet*>;
+  static constexpr std::size_t kUsual = 0, kUnusual = 1;
+
   std::vector<double> settled(std::size_t kernel) const {
-    return without_data_effect(result_.kernels[kernel].us, sets_[kernel], data_.size());
+    return without_data_effect(result_.kernels[kernel].us, sets_[kernel], pools_[kUsual].size());
   }
 
   bool baselines_are_known() const {
@@ -200,7 +221,10 @@ class Rounds {
     sample = total / static_cast<double>(slots.size());
     if (slots.size() == 1) last_set_[kernel] = set_number(*chosen_[static_cast<std::size_t>(slots[0])]);
     spent_us_[kernel] += timing.host_us;
-    estimate_us_[kernel] = sample;
+    if (pool_ == kUsual)
+      estimate_us_[kernel] = sample;
+    else
+      unusual_calls_ += slots.size();
   }
 
   int set_number(const oracle::DataSet& set) const {
@@ -216,7 +240,7 @@ class Rounds {
       // A very slow baseline is content with two samples, a hopelessly slow one with one.
       const bool affordable = spent_us_[k] < 1000.0 * static_cast<double>(options_.time_limit.count());
       const bool hopeless = estimate_us_[0] > 0 && estimate_us_[k] > kHopelesslySlower * estimate_us_[0];
-      if ((hopeless && samples > 0) || stands(k)) continue;
+      if ((hopeless && (samples > 0 || !counted)) || stands(k)) continue;  // it needs no warm-up either
       const int enough = hopeless ? 1 : affordable ? options_.min_baseline_rounds : 2;
       const bool needed = counted && samples < std::min(enough, options_.min_baseline_rounds);
       // All baselines together have the share, however many there are.
@@ -247,7 +271,8 @@ class Rounds {
       // the results of another one for data that it is shown later.
       if (!options_.flush)
         std::stable_partition(free.begin(), free.end(), [&](int slot) { return !left_.contains(slot); });
-      for (int i = 0; i < batch_[k] && !free.empty(); ++i) {
+      const int calls = std::min(batch_[k], static_cast<int>(pools_[pool_].size()));
+      for (int i = 0; i < calls && !free.empty(); ++i) {
         plan[k].push_back(free.back());
         free.pop_back();
       }
@@ -266,21 +291,23 @@ class Rounds {
     chosen_.assign(static_cast<std::size_t>(slots_), nullptr);
     for (std::size_t k = 0; k < plan.size(); ++k) {
       if (plan[k].empty()) continue;
-      if (unseen_[k].size() < plan[k].size()) {
+      Sets& unseen = unseen_[pool_][k];
+      if (unseen.size() < plan[k].size()) {
         if (kernels_[k].reload) {
           KERF_TRY(handles_[k], kernels_[k].reload());
+          unseen_[pool_ == kUsual ? kUnusual : kUsual][k].clear();  // to be filled again: the process is a new one
         }
-        unseen_[k] = data_;
-        shuffle(unseen_[k], rng_);
+        unseen = pools_[pool_];
+        shuffle(unseen, rng_);
       }
       for (const int slot : plan[k]) {
         // Two kernels of a round work on different data, as far as there is enough.
-        const auto other = std::find_if(unseen_[k].rbegin(), unseen_[k].rend(), [&](const oracle::DataSet* data) {
+        const auto other = std::find_if(unseen.rbegin(), unseen.rend(), [&](const oracle::DataSet* data) {
           return std::find(chosen_.begin(), chosen_.end(), data) == chosen_.end();
         });
-        if (other != unseen_[k].rend()) std::swap(*other, unseen_[k].back());
-        chosen_[static_cast<std::size_t>(slot)] = unseen_[k].back();
-        unseen_[k].pop_back();
+        if (other != unseen.rend()) std::swap(*other, unseen.back());
+        chosen_[static_cast<std::size_t>(slot)] = unseen.back();
+        unseen.pop_back();
       }
     }
     return {};
@@ -318,7 +345,7 @@ class Rounds {
     const auto wanted = static_cast<double>(options_.min_batch.count());
     // Half of the slots at most are used in a round; the others do the flushing.
     const int most =
-        std::max(1, std::min(slots_ / 2 / static_cast<int>(kernels_.size()), static_cast<int>(data_.size())));
+        std::max(1, std::min(slots_ / 2 / static_cast<int>(kernels_.size()), static_cast<int>(pools_[kUsual].size())));
     for (std::size_t k = 0; k < kernels_.size(); ++k)
       if (estimate_us_[k] > 0) batch_[k] = std::clamp(static_cast<int>(std::ceil(wanted / estimate_us_[k])), 1, most);
   }
@@ -330,16 +357,19 @@ class Rounds {
   const MeasureOptions& options_;
   Rng& rng_;
   const CheckSlot& check_;
-  std::vector<int> batch_;                                   // calls per batch
-  std::vector<double> spent_us_, estimate_us_;               // per kernel
-  std::vector<std::vector<int>> sets_;                       // per kernel and sample: the data set's number
-  std::vector<int> last_set_;                                // per kernel, of the round under way
-  std::vector<KernelHandle> handles_;                        // per kernel; changes with a reload
-  std::vector<std::vector<int>> own_;                        // per kernel: the slots it runs on
-  std::vector<std::vector<const oracle::DataSet*>> unseen_;  // per kernel: data its process has not been shown
-  std::vector<const oracle::DataSet*> chosen_;               // per slot, for this round; null: not run
-  std::vector<const oracle::DataSet*> staged_;               // per slot
-  std::set<int> left_;                                       // slots with results of the round before
+  std::vector<int> batch_;                      // calls per batch
+  std::vector<double> spent_us_, estimate_us_;  // per kernel
+  std::vector<std::vector<int>> sets_;          // per kernel and sample: the data set's number
+  std::vector<int> last_set_;                   // per kernel, of the round under way
+  std::vector<KernelHandle> handles_;           // per kernel; changes with a reload
+  std::vector<std::vector<int>> own_;           // per kernel: the slots it runs on
+  std::array<std::vector<Sets>, 2> unseen_;     // by pool, per kernel: data its process has not been shown
+  std::array<Sets, 2> pools_;                   // usual data, unusual data
+  std::size_t pool_ = kUsual;                   // of the round under way
+  std::size_t unusual_calls_ = 0;
+  std::vector<const oracle::DataSet*> chosen_;  // per slot, for this round; null: not run
+  std::vector<const oracle::DataSet*> staged_;  // per slot
+  std::set<int> left_;                          // slots with results of the round before
   TimingResult result_;
 };
 
@@ -358,6 +388,10 @@ Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<Tim
   for (int round = 0; round < options.max_rounds; ++round) {
     KERF_TRY(const bool running, rounds.run_round(true));
     if (!running) break;
+    if (round % kUsualRounds == kUsualRounds - 1) {
+      KERF_TRY(const bool fine, rounds.run_unusual());
+      if (!fine) break;
+    }
     if (round + 1 < options.min_rounds) continue;
     if (rounds.precise_enough(clock.now() - start) || clock.now() - start > options.time_limit) break;
   }

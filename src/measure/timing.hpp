@@ -65,6 +65,7 @@ struct TimedKernel {
 struct KernelSamples {
   std::string name;
   std::vector<double> us;
+  std::vector<double> unusual_us{};  ///< of the candidate: on data of unusual magnitudes, which count for nothing else
 };
 
 struct TimingResult {
@@ -81,7 +82,8 @@ using CheckSlot =
 
 /// Each round: (1) the slots to be used are staged with data sets drawn at random and fresh poison, then the remaining
 /// slots are staged too, which pushes the first ones out of the caches; (2) the kernels run in random order, each as
-/// one batch over its own slots; (3) every used slot is checked.
+/// one batch over its own slots; (3) every used slot is checked. What counts are times on usual data
+/// (DataSet::unusual); in between the candidate runs on every unusual data set too, checked alike and timed apart.
 Result<TimingResult> time_kernels(Bench& bench, int slots, const std::vector<TimedKernel>& kernels,
                                   const std::vector<const oracle::DataSet*>& data, const MeasureOptions& options,
                                   Rng& rng, Clock& clock, const CheckSlot& check);

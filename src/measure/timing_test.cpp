@@ -23,8 +23,8 @@ class TimingTest : public testing::Test {
       list.push_back({k == 0 ? "candidate" : "naive", static_cast<int>(k), 0, {}});
     if (kernels > 1) list[1].known = known_;
     Rng rng(1);
-    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet&, const SlotReport&) -> Result<bool> {
-      return ++checks_ != refuse_at_;
+    const CheckSlot check = [&](std::size_t, int, const oracle::DataSet& data, const SlotReport&) -> Result<bool> {
+      return ++checks_ != refuse_at_ && !(refuse_unusual_ && data.unusual);
     };
     for (auto& data : more_)
       if (data.inputs.empty()) data.inputs = data_.inputs;
@@ -44,6 +44,7 @@ class TimingTest : public testing::Test {
   int reloads_ = 0;
   FakeClock clock_;
   int checks_ = 0, refuse_at_ = -1;
+  bool refuse_unusual_ = false;
 };
 
 TEST_F(TimingTest, TheRatioOfSteadyKernelsIsExact) {
@@ -232,6 +233,47 @@ TEST_F(TimingTest, DataThatTakesLongerIsNoNoise) {
   const auto us = measure(options, 1).kernels[0].us;
   EXPECT_EQ(us.size(), 8U);  // twice every data set
   EXPECT_NEAR(estimate(us).median, std::pow(2000.0 * 2000 * 2000 * 3000, 0.25), 1e-6);
+}
+
+TEST_F(TimingTest, UnusualDataIsShownAndCheckedAndTimedApart) {
+  for (auto& data : more_) data.inputs = {ir::make_tensor(DType::f32, {4})};
+  for (int i = 1; i < 3; ++i) {
+    more_[i].unusual = true;
+    more_[i].inputs[0].as<float>()[0] = 1;
+  }
+  bench_.kernels = {{}, {}};
+  std::vector<int> unusual_calls(2);
+  for (std::size_t k = 0; k < 2; ++k)
+    bench_.kernels[k].us_on = [&unusual_calls, k](const FakeBuffers& buffers) {
+      const bool unusual = buffers[0].as<float>()[0] > 0;
+      unusual_calls[k] += unusual ? 1 : 0;
+      return unusual ? 9000.0 : 2000.0;
+    };
+  const TimingResult result = measure({});
+  EXPECT_DOUBLE_EQ(estimate(result.kernels[0].us).high, 2000);
+  EXPECT_EQ(result.kernels[0].unusual_us, (std::vector<double>{9000, 9000}));
+  EXPECT_DOUBLE_EQ(estimate(result.kernels[1].us).high, 2000);
+  EXPECT_TRUE(result.kernels[1].unusual_us.empty());
+  EXPECT_EQ(unusual_calls, (std::vector<int>{2, 0})) << "every unusual set once, baselines none";
+  EXPECT_EQ(checks_, bench_.kernels[0].calls + bench_.kernels[1].calls);
+}
+
+TEST_F(TimingTest, AnUnusualSetIsRefusedLikeAnyOther) {
+  more_[2].unusual = true;
+  more_[2].inputs = {ir::make_tensor(DType::f32, {4})};
+  more_[2].inputs[0].as<float>()[0] = 1;
+  bench_.kernels = {{}};
+  refuse_unusual_ = true;
+  EXPECT_EQ(measure({}, 1).refused, "candidate");
+}
+
+TEST_F(TimingTest, WhereAllDataIsUnusualItsTimesCount) {
+  for (auto& data : more_) data.unusual = true;
+  data_.unusual = true;
+  bench_.kernels = {{nullptr, 10, std::nullopt, 0}};
+  const TimingResult result = measure({}, 1);
+  EXPECT_EQ(estimate(result.kernels[0].us).median, 10);
+  EXPECT_TRUE(result.kernels[0].unusual_us.empty());
 }
 
 TEST_F(TimingTest, KernelsNeverShareASlot) {

@@ -44,6 +44,7 @@ struct ShapeMeasurement {
   std::map<std::string, TimeEstimate> baselines;  ///< over the rounds in which each of them ran
   std::map<std::string, Speedup> speedups;        ///< per baseline, from the rounds in which both ran
   std::optional<SpeedOfLight> speed_of_light;     ///< absent without calibration
+  std::optional<TimeEstimate> unusual{};          ///< on data of unusual magnitudes; `time` is on usual data
 };
 
 /// Inside a search: this kernel and an earlier one, timed in turn. Two speedups over a baseline that were measured at

@@ -59,12 +59,14 @@ Json write(const std::map<std::string, T>& values) {
 }
 
 Json write(const ShapeMeasurement& shape) {
-  return {{"shape", shape.shape},
-          {"weight", number(shape.weight)},
-          {"time_us", write(shape.time)},
-          {"baselines", write(shape.baselines)},
-          {"speedups", write(shape.speedups)},
-          {"speed_of_light", write(shape.speed_of_light)}};
+  Json json = {{"shape", shape.shape},
+               {"weight", number(shape.weight)},
+               {"time_us", write(shape.time)},
+               {"baselines", write(shape.baselines)},
+               {"speedups", write(shape.speedups)},
+               {"speed_of_light", write(shape.speed_of_light)}};
+  if (shape.unusual) json["unusual_us"] = write(*shape.unusual);
+  return json;
 }
 ShapeMeasurement read_shape(const Json& json) {
   ShapeMeasurement shape;
@@ -74,6 +76,7 @@ ShapeMeasurement read_shape(const Json& json) {
   for (const auto& [name, value] : json.at("baselines").items()) shape.baselines[name] = read_time(value);
   for (const auto& [name, value] : json.at("speedups").items()) shape.speedups[name] = read_speedup(value);
   shape.speed_of_light = read_floor(json.at("speed_of_light"));
+  if (const auto found = json.find("unusual_us"); found != json.end()) shape.unusual = read_time(*found);
   return shape;
 }
 

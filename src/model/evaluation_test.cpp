@@ -60,6 +60,19 @@ TEST(EvaluationJson, KeepsTheComparison) {
   EXPECT_EQ(comparison->high, 1.1);
 }
 
+TEST(EvaluationJson, KeepsTheTimeOnUnusualData) {
+  Evaluation evaluation = measured();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(evaluation)).at("shapes").at(0).contains("unusual_us"));
+  std::get<Measurement>(evaluation.outcome).shapes.at(0).unusual = TimeEstimate{30, 29, 33, 3};
+  const auto back = evaluation_from_json(to_json(evaluation));
+  ASSERT_TRUE(back) << back.error().message;
+  const auto& unusual = std::get<Measurement>(back->outcome).shapes.at(0).unusual;
+  ASSERT_TRUE(unusual);
+  EXPECT_EQ(unusual->median, 30);
+  EXPECT_EQ(unusual->high, 33);
+  EXPECT_EQ(unusual->samples, 3);
+}
+
 TEST(EvaluationJson, HasTheStableFields) {
   const auto json = nlohmann::json::parse(to_json(measured()));
   EXPECT_EQ(json.at("schema"), kEvaluationSchema);

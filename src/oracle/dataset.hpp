@@ -17,6 +17,7 @@ namespace kerf::oracle {
 struct DataSet {
   std::uint64_t id = 0;                  ///< unique within the process: cache key for uploads
   std::string shape, distribution;       ///< names, for evidence
+  bool unusual = false;                  ///< its magnitudes are rare in use: kernels may take other ways through it
   std::optional<DataDraw> drawn;         ///< how the inputs were drawn: they can be drawn again
   std::vector<ir::HostTensor> inputs;    ///< in task order, storage dtype
   std::vector<ir::HostTensor> expected;  ///< one per output: f64 for floats, i64 for integers, bool

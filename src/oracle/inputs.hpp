@@ -32,6 +32,12 @@ inline constexpr Pattern kAllPatterns[] = {Pattern::normal,   Pattern::log_unifo
                                            Pattern::masked,   Pattern::ties,        Pattern::specials};
 std::string_view pattern_name(Pattern pattern);  ///< stable
 
+/// True of values as data in use has them: of one size, with all their bits. Kernels are judged on every pattern; how
+/// fast they are is said of these.
+inline constexpr bool is_usual(Pattern pattern) {
+  return pattern == Pattern::normal || pattern == Pattern::positive || pattern == Pattern::negative;
+}
+
 /// Factors of `scaled` and `rows` lie within 2^-n and 2^n: 10^-8 .. 10^8.
 inline constexpr int kWidestOctaves = 26;
 /// True where a narrower draw may suit a task that overflows on a wide one.

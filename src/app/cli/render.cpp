@@ -267,6 +267,20 @@ std::string tier_line(const TierEvent& event, const Style& style) {
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
+std::string unusual_words(const Measurement& measurement) {
+  constexpr double kMuchLonger = 1.25;
+  std::string text;
+  for (const ShapeMeasurement& shape : measurement.shapes) {
+    // A disturbed run of either kind widens its interval: only times that lie apart are worth a word.
+    if (!shape.unusual || !(shape.unusual->low > kMuchLonger * shape.time.high)) continue;
+    const double times = shape.unusual->median / shape.time.median;
+    text += fmt::format("{}{}{} on data of unusual magnitudes, {:.{}f} times as long", text.empty() ? "" : "; ",
+                        measurement.shapes.size() > 1 ? one_line(shape.shape) + ": " : "",
+                        format_us(shape.unusual->median), times, times < 10 ? 1 : 0);
+  }
+  return text;
+}
+
 std::string outcome_words(const Outcome& outcome) {
   static constexpr const char* kWords[] = {"measured", "does not compile", "wrong result",
                                            "crashed",  "timed out",        "rejected"};
@@ -310,7 +324,12 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
            {fmt::format("{}{}{}", outcome_words(evaluation.outcome), gate.empty() ? "" : ": ", gate), Colour::red}});
     }
   }
-  return table(rows, style);
+  std::string text = table(rows, style);
+  for (const auto& evaluation : evaluations)
+    if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome))
+      if (const std::string words = unusual_words(*measurement); !words.empty())
+        text += paint(fmt::format("{}: {}\n", one_line(evaluation.candidate), words), Colour::dim, style);
+  return text;
 }
 
 std::string failure_report(const Evaluation& evaluation, const Style& style) {

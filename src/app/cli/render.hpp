@@ -34,6 +34,10 @@ std::string wrapped(std::string_view text, std::size_t columns);
 
 /// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
 std::string format_us(double us);
+
+/// Where a kernel takes much longer on data of unusual magnitudes: "11.9 ms on data of unusual magnitudes, 9.0 times as
+/// long"; "" where it does not.
+std::string unusual_words(const Measurement& measurement);
 /// "16.8 MB", "1.07 GB".
 std::string format_bytes(double bytes);
 /// "0.27 GFLOP".

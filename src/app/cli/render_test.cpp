@@ -39,6 +39,22 @@ Evaluation wrong(const std::string& name) {
   return evaluation;
 }
 
+TEST(UnusualWords, SpeakOnlyWhereTheTimesLieApart) {
+  ShapeMeasurement shape;
+  shape.shape = "main";
+  shape.time = {1320, 1300, 1350, 30};
+  Measurement measurement;
+  measurement.shapes = {shape};
+  EXPECT_EQ(unusual_words(measurement), "");
+  measurement.shapes[0].unusual = TimeEstimate{11900, 11800, 12000, 3};
+  EXPECT_EQ(unusual_words(measurement), "11.9 ms on data of unusual magnitudes, 9.0 times as long");
+  measurement.shapes[0].unusual = TimeEstimate{11900, 1600, 12000, 3};  // one of three was quick: the machine was busy
+  EXPECT_EQ(unusual_words(measurement), "");
+  measurement.shapes[0].unusual = TimeEstimate{32000, 31000, 33000, 3};
+  measurement.shapes.push_back(shape);
+  EXPECT_EQ(unusual_words(measurement), "main: 32.0 ms on data of unusual magnitudes, 24 times as long");
+}
+
 TEST(FormatTime, ChoosesTheUnit) {
   EXPECT_EQ(format_us(3.256), "3.26 us");
   EXPECT_EQ(format_us(412.3), "412 us");

@@ -128,6 +128,7 @@ std::string best_text(const RunView& run, const Style& style) {
               : paint(fmt::format(": {}; 'kerf naive' prints the plain kernel\n", standing_text(measurement->speedup)),
                       Colour::yellow, style);
   text += seen_words(step.evaluation) + "\n";
+  if (const std::string words = unusual_words(*measurement); !words.empty()) text += words + "\n";
   std::vector<std::vector<Cell>> rows{
       {{"shape"}, {"before", Colour::none, true}, {"after", Colour::none, true}, {"speedup"}, {"speed of light"}}};
   for (const auto& shape : measurement->shapes) {

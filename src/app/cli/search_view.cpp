@@ -111,6 +111,8 @@ std::string shape_lines(const Measurement& measurement, const Style& style) {
       text += fmt::format(", {} ({} bound)", light(shape.speed_of_light), shape.speed_of_light->bound);
     text += "\n";
   }
+  if (const std::string words = unusual_words(measurement); !words.empty())
+    text += paint(words + "\n", Colour::dim, style);
   return text;
 }
 
