@@ -19,9 +19,9 @@ auto bad(const std::string& where, const std::string& what) {
   return fail(Errc::invalid_input, fmt::format("{}: {}", where, what));
 }
 
-const std::vector<std::string> kKeys = {"name", "file",   "languages", "needs",   "precisions",
-                                        "when", "unit",   "work",      "moves",   "rereads",
-                                        "tune", "define", "require",   "scratch", "launch"};
+const std::vector<std::string> kKeys = {"name",   "file",    "languages", "needs", "precisions", "when",
+                                        "unit",   "work",    "padded",    "moves", "rereads",    "tune",
+                                        "define", "require", "scratch",   "launch"};
 
 Result<std::vector<std::string>> strings(const toml::table& table, const std::string& key, const std::string& where) {
   std::vector<std::string> list;
@@ -104,6 +104,9 @@ Result<Variant> read_variant(const toml::table& table, const std::string& family
                                   did_you_mean(variant.unit, units), join(units, ", ")));
   }
   if (!(variant.work > 0)) return bad(place, "'work' must be a number above 0");
+  KERF_TRY(variant.padded, strings(table, "padded", place));
+  if (!variant.padded.empty() && variant.padded.size() != 2)
+    return bad(place, "'padded' must be two expressions: terms computed with the padding, and without");
   variant.moves = table["moves"].value_or(1.0);
   if (!(variant.moves > 0)) return bad(place, "'moves' must be a number above 0");
   variant.rereads = table["rereads"].value_or(false);

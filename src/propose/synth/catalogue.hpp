@@ -15,18 +15,19 @@ namespace kerf::synth {
 struct Variant {
   std::string family;
   std::string name;
-  std::string file;                       ///< "matmul/tiled.gpu.in"
-  std::string text;                       ///< the template
-  std::vector<std::string> languages;     ///< that the template is written in: "cpp", "opencl_c", "cuda_cpp"
-  std::vector<std::string> needs;         ///< what language and device must have ("!": must not), see capabilities.hpp
-  std::vector<Precision> precisions;      ///< accuracy classes it reaches; empty: all
-  std::vector<std::string> when;          ///< names of filled-in values that must be "1": "A_DIRECT" ("!A_DIRECT": "0")
-  std::string unit;                       ///< that multiplies and adds, as peaks name it ("tensor_f16"); "": any
-  double work = 1;                        ///< products it computes with the unit for one of the task
-  double moves = 1;                       ///< how often its operands cross the memory bus, copies of its own included
-  bool rereads = false;                   ///< its operands are read once for each of its passes
-  std::vector<Tunable> tunables;          ///< without prefix; the first value is the default
-  Bindings constants;                     ///< numbers the template is filled in with: `define` in the manifest
+  std::string file;                    ///< "matmul/tiled.gpu.in"
+  std::string text;                    ///< the template
+  std::vector<std::string> languages;  ///< that the template is written in: "cpp", "opencl_c", "cuda_cpp"
+  std::vector<std::string> needs;      ///< what language and device must have ("!": must not), see capabilities.hpp
+  std::vector<Precision> precisions;   ///< accuracy classes it reaches; empty: all
+  std::vector<std::string> when;       ///< names of filled-in values that must be "1": "A_DIRECT" ("!A_DIRECT": "0")
+  std::string unit;                    ///< that multiplies and adds, as peaks name it ("tensor_f16"); "": any
+  double work = 1;                     ///< products it computes with the unit for one of the task
+  std::vector<std::string> padded;  ///< {terms it computes with its padding, terms without}; empty: nothing is padded
+  double moves = 1;                 ///< how often its operands cross the memory bus, copies of its own included
+  bool rereads = false;             ///< its operands are read once for each of its passes
+  std::vector<Tunable> tunables;    ///< without prefix; the first value is the default
+  Bindings constants;               ///< numbers the template is filled in with: `define` in the manifest
   std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols
   std::vector<std::string> scratch;       ///< "$partial = f32[$ROWS, $SPLIT]"
   std::vector<std::string> launches;      ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"

@@ -55,17 +55,18 @@ double tiles_of(const codegen::BufferPlan& plan, const Group& group, const Bindi
   return std::max(1.0, std::ceil(results / kResultsPerTile));
 }
 
-double time_of(const GroupFacts& facts, const Variant& variant, double tiles, const TargetContext& context) {
+double time_of(const GroupFacts& facts, const Variant& variant, double work, double tiles,
+               const TargetContext& context) {
   const auto& rates = context.rates;
   const auto copy = rates.find("copy");
   const double copied = copy != rates.end() && copy->second > 0 ? copy->second : kCopyRate;
   Variant multiplies = variant;
   if (variant.unit.empty()) {
     multiplies.unit = "fma_f32";
-    if (variant.family == all_families().back()->name()) multiplies.work = kSlowProducts;
+    if (variant.family == all_families().back()->name()) work = kSlowProducts;
   }
-  const double launching = expected_us(multiplies, 0, rates);
-  double multiplying = expected_us(multiplies, facts.flops, rates) - launching;
+  const double launching = expected_us(multiplies, work, 0, rates);
+  double multiplying = expected_us(multiplies, work, facts.flops, rates) - launching;
   if (!variant.unit.empty()) {  // the others are kernels for processors, which have few cores
     const double units = context.facts.compute_units > 0 ? context.facts.compute_units : kTypicalComputeUnits;
     multiplying *= std::max(1.0, units / tiles);
@@ -79,9 +80,7 @@ double time_of(const GroupFacts& facts, const Variant& variant, double tiles, co
 std::vector<GroupFacts> group_facts(const Partition& partition, const std::vector<const Option*>& options,
                                     const TargetContext& context) {
   const auto& shapes = context.shapes;
-  const auto main = std::max_element(shapes.begin(), shapes.end(),
-                                     [](const ShapeSet& a, const ShapeSet& b) { return a.weight < b.weight; });
-  const Bindings bindings = main == shapes.end() ? Bindings{} : main->symbols;
+  const Bindings bindings = heaviest(shapes);
   const codegen::BufferPlan& plan = partition.plan;
   std::vector<GroupFacts> all;
   for (std::size_t g = 0; g < partition.groups.size(); ++g) {
@@ -105,7 +104,7 @@ std::vector<GroupFacts> group_facts(const Partition& partition, const std::vecto
       facts.bytes_read += bytes_of(plan, plan.location[static_cast<std::size_t>(leaf)], bindings);
     facts.moves = variant.moves * (variant.rereads ? passes_of(options[g]->values) : 1);
     facts.bytes_written = bytes_of(plan, group.buffer, bindings);
-    facts.expected_us = time_of(facts, variant, tiles_of(plan, group, bindings), context);
+    facts.expected_us = time_of(facts, variant, options[g]->work, tiles_of(plan, group, bindings), context);
     all.push_back(std::move(facts));
   }
   return all;

@@ -47,19 +47,24 @@ const std::map<std::string, double>& typical_rates() {
 }
 
 double product_flops(const codegen::BufferPlan& plan, const Group& group, const std::vector<ShapeSet>& shapes) {
-  const auto main = std::max_element(shapes.begin(), shapes.end(),
-                                     [](const ShapeSet& a, const ShapeSet& b) { return a.weight < b.weight; });
-  if (main == shapes.end()) return 0;
+  if (shapes.empty()) return 0;
+  const Bindings main = heaviest(shapes);
   double flops = 0;
-  for (const ir::NodeId anchor : group.anchors) flops += flops_of(plan.graph, plan.graph[anchor], main->symbols);
+  for (const ir::NodeId anchor : group.anchors) flops += flops_of(plan.graph, plan.graph[anchor], main);
   return flops;
 }
 
-double expected_us(const Variant& variant, double flops, const std::map<std::string, double>& rates) {
+Bindings heaviest(const std::vector<ShapeSet>& shapes) {
+  const auto main = std::max_element(shapes.begin(), shapes.end(),
+                                     [](const ShapeSet& a, const ShapeSet& b) { return a.weight < b.weight; });
+  return main == shapes.end() ? Bindings{} : main->symbols;
+}
+
+double expected_us(const Variant& variant, double work, double flops, const std::map<std::string, double>& rates) {
   const auto measured = rates.find(variant.unit);
   const double rate =
       measured != rates.end() && measured->second > 0 ? measured->second : typical_rates().at(variant.unit);
-  return flops * variant.work / (kReached * rate) * kMicro + kLaunchUs * static_cast<double>(variant.launches.size());
+  return flops * work / (kReached * rate) * kMicro + kLaunchUs * static_cast<double>(variant.launches.size());
 }
 
 void rank(std::vector<Option>& options, double flops, const std::map<std::string, double>& rates) {
@@ -71,7 +76,7 @@ void rank(std::vector<Option>& options, double flops, const std::map<std::string
       ranked.push_back(options[i]);
     }
   std::stable_sort(ranked.begin(), ranked.end(), [&](const Option& a, const Option& b) {
-    return expected_us(*a.variant, flops, rates) < expected_us(*b.variant, flops, rates);
+    return expected_us(*a.variant, a.work, flops, rates) < expected_us(*b.variant, b.work, flops, rates);
   });
   for (std::size_t i = 0; i < places.size(); ++i) options[places[i]] = std::move(ranked[i]);
 }

@@ -16,8 +16,11 @@ const std::map<std::string, double>& typical_rates();
 /// each.
 double product_flops(const codegen::BufferPlan& plan, const Group& group, const std::vector<ShapeSet>& shapes);
 
-/// Microseconds that a variant with a unit should take, launches included.
-double expected_us(const Variant& variant, double flops, const std::map<std::string, double>& rates);
+/// Microseconds that a variant with a unit should take, launches included; `work` as Option has it.
+double expected_us(const Variant& variant, double work, double flops, const std::map<std::string, double>& rates);
+
+/// The symbols of the shape set with the largest weight; none when there is no shape.
+Bindings heaviest(const std::vector<ShapeSet>& shapes);
 
 /// Puts options whose variants name a unit in the order of what they should take; the others stay where they are.
 void rank(std::vector<Option>& options, double flops, const std::map<std::string, double>& rates);

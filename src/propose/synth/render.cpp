@@ -197,10 +197,9 @@ Result<std::string> layer_of(const OutputLanguage& language) {
   return text;
 }
 
-}  // namespace
-
-bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
-             const std::vector<ShapeSet>& shapes) {
+/// An expression of the manifest with the variant's values, numbers and parameters in it.
+std::optional<Dim> filled_in(const std::string& text, const Variant& variant, const TemplateValues& values,
+                             const Bindings& parameters) {
   const auto lookup = [&](std::string_view name) -> std::optional<templates::Value> {
     for (const Bindings* numbers : {&parameters, &variant.constants})
       if (const auto found = numbers->find(name); found != numbers->end()) return std::to_string(found->second);
@@ -209,10 +208,19 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
     if (const auto found = values.text.find(std::string(name)); found != values.text.end()) return found->second;
     return {};
   };
+  const auto plain = templates::substitute(variant.file, text, {lookup, {}, true});
+  if (!plain) return {};
+  auto expression = parse_dim(*plain);
+  if (!expression) return {};
+  return *std::move(expression);
+}
+
+}  // namespace
+
+bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
+             const std::vector<ShapeSet>& shapes) {
   for (const auto& text : variant.requirements) {
-    const auto plain = templates::substitute(variant.file, text, {lookup, {}, true});
-    if (!plain) return false;
-    const auto condition = parse_dim(*plain);
+    const auto condition = filled_in(text, variant, values, parameters);
     if (!condition) return false;
     for (const ShapeSet& shape : shapes) {
       const auto value = condition->evaluate(shape.symbols);
@@ -220,6 +228,20 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
     }
   }
   return true;
+}
+
+double work_of(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
+               const Bindings& shape) {
+  double factor = variant.work;
+  if (variant.padded.empty()) return factor;
+  double terms[2] = {1, 1};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto expression = filled_in(variant.padded[i], variant, values, parameters);
+    const std::int64_t value = expression ? expression->evaluate(shape).value_or(0) : 0;
+    if (value < 1) return factor;
+    terms[i] = static_cast<double>(value);
+  }
+  return factor * terms[0] / terms[1];
 }
 
 Renderer::Renderer(const TargetContext& context, const OutputLanguage& language)

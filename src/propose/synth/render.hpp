@@ -36,6 +36,9 @@ struct Choice {
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes);
 
+/// Products that a variant computes with its unit for one of the task, padding included, on `shape`.
+double work_of(const Variant& variant, const TemplateValues& values, const Bindings& parameters, const Bindings& shape);
+
 /// Writes candidate files for one task on one target and remembers the parts, so that the next composition, which has
 /// most of them, costs little. Borrows both arguments. Not thread-safe.
 class Renderer {

@@ -72,11 +72,12 @@ std::vector<Option> Space::options_of(const Family& family, const codegen::Buffe
   HookWriter hooks(inside, language_.dialect, language_.options, "g");
   const auto values = family.fill(group, context_, hooks);
   if (!values) return {};
+  const Bindings main_shape = heaviest(context_.shapes);
   std::vector<Option> options;
   for (const Variant& variant : variants_) {
     if (variant.family != family.name() || !serves(variant) || !flags_hold(variant, *values)) continue;
     if (auto defaults = default_parameters(variant, *values))
-      options.push_back({&family, &variant, *values, *std::move(defaults)});
+      options.push_back({&family, &variant, *values, *defaults, work_of(variant, *values, *defaults, main_shape)});
   }
   rank(options, product_flops(inside, group, context_.shapes), context_.rates);
   return options;

@@ -21,6 +21,7 @@ struct Option {
   const Variant* variant = nullptr;
   TemplateValues values;
   Bindings defaults;  ///< an allowed tuple, as near to the manifest's defaults as possible
+  double work = 1;    ///< products computed with the variant's unit for one of the task, with these defaults
 };
 
 /// A partition with the options of each of its groups, best guess first.
