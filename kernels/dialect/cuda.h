@@ -54,7 +54,9 @@ KERF_FN double kerf_min_nan(double a, double b) { return a < b || a != a ? a : b
 typedef float4 kerf_f4;
 KERF_FN kerf_f4 kerf_make4(float x, float y, float z, float w) { return make_float4(x, y, z, w); }
 KERF_FN kerf_f4 kerf_load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
-KERF_FN void kerf_store4(float* p, kerf_f4 v) { *reinterpret_cast<float4*>(p) = v; }
+KERF_FN void kerf_store4(float* p, kerf_f4 v) {  // an assignment of float4 is sometimes taken apart into four stores
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(p)), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
+}
 // For data that is used once: passes the caches without staying there.
 KERF_FN kerf_f4 kerf_load4_once(const float* p) { return __ldcs(reinterpret_cast<const float4*>(p)); }
 KERF_FN void kerf_store4_once(float* p, kerf_f4 v) { __stcs(reinterpret_cast<float4*>(p), v); }
