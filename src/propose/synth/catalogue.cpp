@@ -19,9 +19,9 @@ auto bad(const std::string& where, const std::string& what) {
   return fail(Errc::invalid_input, fmt::format("{}: {}", where, what));
 }
 
-const std::vector<std::string> kKeys = {"name",   "file",    "languages", "needs", "precisions", "when",
-                                        "unit",   "work",    "padded",    "moves", "rereads",    "tune",
-                                        "define", "require", "scratch",   "launch"};
+const std::vector<std::string> kKeys = {"name",   "file",    "languages", "needs",   "precisions", "when",
+                                        "unit",   "work",    "padded",    "moves",   "rereads",    "tune",
+                                        "define", "require", "prefer",    "scratch", "launch"};
 
 Result<std::vector<std::string>> strings(const toml::table& table, const std::string& key, const std::string& where) {
   std::vector<std::string> list;
@@ -111,6 +111,7 @@ Result<Variant> read_variant(const toml::table& table, const std::string& family
   if (!(variant.moves > 0)) return bad(place, "'moves' must be a number above 0");
   variant.rereads = table["rereads"].value_or(false);
   KERF_TRY(variant.requirements, strings(table, "require", place));
+  KERF_TRY(variant.preferences, strings(table, "prefer", place));
   KERF_TRY(variant.scratch, strings(table, "scratch", place));
   KERF_TRY(variant.launches, strings(table, "launch", place));
   KERF_TRY(variant.tunables, tunables(table, place));

@@ -29,6 +29,7 @@ struct Variant {
   std::vector<Tunable> tunables;    ///< without prefix; the first value is the default
   Bindings constants;               ///< numbers the template is filled in with: `define` in the manifest
   std::vector<std::string> requirements;  ///< over $values, $tunables and shape symbols
+  std::vector<std::string> preferences;   ///< likewise, what the first guess should meet on timed shapes
   std::vector<std::string> scratch;       ///< "$partial = f32[$ROWS, $SPLIT]"
   std::vector<std::string> launches;      ///< "$main<<<ceil_div($ROWS, $BLOCK), $BLOCK>>>($args)"; cpu: "$main($args)"
 };

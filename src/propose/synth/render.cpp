@@ -215,11 +215,9 @@ std::optional<Dim> filled_in(const std::string& text, const Variant& variant, co
   return *std::move(expression);
 }
 
-}  // namespace
-
-bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
-             const std::vector<ShapeSet>& shapes) {
-  for (const auto& text : variant.requirements) {
+bool all_hold(const std::vector<std::string>& conditions, const Variant& variant, const TemplateValues& values,
+              const Bindings& parameters, const std::vector<ShapeSet>& shapes) {
+  for (const auto& text : conditions) {
     const auto condition = filled_in(text, variant, values, parameters);
     if (!condition) return false;
     for (const ShapeSet& shape : shapes) {
@@ -228,6 +226,21 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
+             const std::vector<ShapeSet>& shapes) {
+  return all_hold(variant.requirements, variant, values, parameters, shapes);
+}
+
+bool preferred(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
+               const std::vector<ShapeSet>& shapes) {
+  if (variant.preferences.empty()) return true;
+  std::vector<ShapeSet> timed;
+  std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(timed), [](const ShapeSet& s) { return s.weight > 0; });
+  return all_hold(variant.preferences, variant, values, parameters, timed);
 }
 
 double work_of(const Variant& variant, const TemplateValues& values, const Bindings& parameters,

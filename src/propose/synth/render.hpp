@@ -36,6 +36,10 @@ struct Choice {
 bool allowed(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
              const std::vector<ShapeSet>& shapes);
 
+/// The same for its preferences, on the timed shapes.
+bool preferred(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
+               const std::vector<ShapeSet>& shapes);
+
 /// Products that a variant computes with its unit for one of the task, padding included, on `shape`.
 double work_of(const Variant& variant, const TemplateValues& values, const Bindings& parameters, const Bindings& shape);
 

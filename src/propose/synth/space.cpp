@@ -51,16 +51,20 @@ bool Space::serves(const Variant& variant) const {
 std::optional<Bindings> Space::default_parameters(const Variant& variant, const TemplateValues& values) const {
   // Tuples in order of a mixed-radix counter whose first digit runs fastest; the first tuple is all defaults.
   std::vector<std::size_t> digit(variant.tunables.size(), 0);
+  std::optional<Bindings> first;
   for (std::size_t tuple = 0; tuple < kTuples; ++tuple) {
     Bindings parameters;
     for (std::size_t t = 0; t < digit.size(); ++t)
       parameters[variant.tunables[t].name] = variant.tunables[t].values[digit[t]];
-    if (allowed(variant, values, parameters, context_.shapes)) return parameters;
+    if (allowed(variant, values, parameters, context_.shapes)) {
+      if (preferred(variant, values, parameters, context_.shapes)) return parameters;
+      if (!first) first = std::move(parameters);
+    }
     std::size_t t = 0;
     while (t < digit.size() && ++digit[t] == variant.tunables[t].values.size()) digit[t++] = 0;
     if (t == digit.size()) break;
   }
-  return {};
+  return first;
 }
 
 std::vector<Option> Space::options_of(const Family& family, const codegen::BufferPlan& inside,

@@ -20,8 +20,9 @@ struct Option {
   const Family* family = nullptr;
   const Variant* variant = nullptr;
   TemplateValues values;
-  Bindings defaults;  ///< an allowed tuple, as near to the manifest's defaults as possible
-  double work = 1;    ///< products computed with the variant's unit for one of the task, with these defaults
+  Bindings
+      defaults;  ///< an allowed tuple, as near to the manifest's defaults as possible, preferred if there is such a one
+  double work = 1;  ///< products computed with the variant's unit for one of the task, with these defaults
 };
 
 /// A partition with the options of each of its groups, best guess first.
