@@ -33,6 +33,8 @@ TEST(Catalogue, NamesTheNearestKnownWord) {
   EXPECT_NE(complaint("languages = [\"cpp\"]\ntargets = [\"cpu\"]").find("unknown key 'targets'"), std::string::npos);
   EXPECT_NE(complaint("languages = [\"cpp\"]\ndefine = { A = [1] }").find("A must be an integer"), std::string::npos);
   EXPECT_NE(complaint("").find("needs languages"), std::string::npos);
+  EXPECT_NE(complaint("languages = [\"cpp\"]\npadded = [\"64\"]").find("'padded' must be two expressions"),
+            std::string::npos);
 }
 
 TEST(Capabilities, FollowFromTheLanguageAndWhatTheDeviceLacks) {

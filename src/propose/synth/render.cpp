@@ -215,6 +215,7 @@ std::optional<Dim> filled_in(const std::string& text, const Variant& variant, co
   return *std::move(expression);
 }
 
+/// A condition that names something unknown holds nowhere.
 bool all_hold(const std::vector<std::string>& conditions, const Variant& variant, const TemplateValues& values,
               const Bindings& parameters, const std::vector<ShapeSet>& shapes) {
   for (const auto& text : conditions) {
@@ -238,6 +239,8 @@ bool allowed(const Variant& variant, const TemplateValues& values, const Binding
 bool preferred(const Variant& variant, const TemplateValues& values, const Bindings& parameters,
                const std::vector<ShapeSet>& shapes) {
   if (variant.preferences.empty()) return true;
+  for (const std::string& text : variant.preferences)
+    KERF_CHECK(filled_in(text, variant, values, parameters), text.c_str());  // else it would be no preference, silently
   std::vector<ShapeSet> timed;
   std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(timed), [](const ShapeSet& s) { return s.weight > 0; });
   return all_hold(variant.preferences, variant, values, parameters, timed);

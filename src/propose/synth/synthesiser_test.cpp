@@ -259,6 +259,51 @@ TEST(Synthesiser, TheFirstGuessUsesTheUnitThatShouldBeFastest) {
   EXPECT_EQ((*exact)->describe((*exact)->starts().front()), "conv/tensor_split_f16");
 }
 
+/// The first guess for a task of one timed shape and, when `small` has symbols, one that is only checked.
+Gene first_gene(const std::string& expression, const std::vector<ir::TensorType>& inputs, const Bindings& symbols,
+                const Bindings& small = {}, Precision precision = Precision::f32) {
+  Task task = task_of(expression, inputs, symbols);
+  if (!small.empty()) task.shapes.push_back({"small", small, 0, {}});
+  task.precision = precision;
+  const auto made = Synthesiser::create(task, "cuda", codegen::dialects::cuda_cpp, DeviceFacts{});
+  KERF_CHECK(made.has_value(), made ? "" : made.error().message.c_str());
+  return (*made)->starts().front().genes.front();
+}
+
+TEST(Synthesiser, ConvolutionsOfFewChannelsAreNotPaddedForMatrixUnits) {
+  const auto variant = [](std::int64_t channels, std::int64_t filters, Precision precision) {
+    return first_gene("y = conv2d(x, w)", {tensor("x", "f32[64, c, 130, 130]"), tensor("w", "f32[f, c, 3, 3]")},
+                      {{"c", channels}, {"f", filters}}, {}, precision)
+        .variant;
+  };
+  EXPECT_EQ(variant(3, 16, Precision::f32), "few_channels");
+  EXPECT_EQ(variant(3, 64, Precision::tf32), "few_channels");
+  EXPECT_EQ(variant(64, 64, Precision::f32), "tensor_split_f16");
+  EXPECT_EQ(variant(64, 64, Precision::tf32), "tensor_f16");
+}
+
+TEST(Synthesiser, ShapesThatAreOnlyCheckedDoNotChooseTheFirstParameters) {
+  const auto parameters = [](std::int64_t filters, const Bindings& small) {
+    return first_gene("y = conv2d(x, w)", {tensor("x", "f32[n, 64, n, n]"), tensor("w", "f32[f, 64, 3, 3]")},
+                      {{"n", 130}, {"f", filters}}, small, Precision::tf32)
+        .parameters;
+  };
+  EXPECT_EQ(parameters(128, {}).at("BN"), 128);
+  EXPECT_EQ(parameters(128, {{"n", 8}, {"f", 8}}).at("BN"), 128);
+  EXPECT_EQ(parameters(64, {{"n", 8}, {"f", 8}}).at("BN"), 64) << "no more filters in a tile than there are";
+  EXPECT_EQ(parameters(32, {{"n", 8}, {"f", 8}}).at("BN"), 32);
+}
+
+TEST(Synthesiser, ShortRowsShareAWarp) {
+  const auto gene = [](std::int64_t columns) {
+    return first_gene("y = softmax(x, axis=-1)", {tensor("x", "f32[100000, n]")}, {{"n", columns}});
+  };
+  EXPECT_EQ(gene(64).variant, "lanes");
+  EXPECT_EQ(gene(64).parameters.at("LANES"), 8);
+  EXPECT_EQ(gene(512).parameters.at("LANES"), 32);
+  EXPECT_EQ(gene(4096).variant, "block");
+}
+
 TEST(Synthesiser, SplitRowsFillTheDeviceFromTheFirstGuessOn) {
   const Task task = task_of("y = x / sqrt(sum(x * x))", {tensor("x", "f32[112, 64, 512, 512]")}, {});
   DeviceFacts facts;

@@ -211,8 +211,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"convolution", "tf32", "tensor_tf32", {{"BM", 64}}},
                     Case{"convolution", "tf32", "tensor_f16", {{"BM", 128}, {"BN", 64}}},
                     Case{"convolution", "f32", "tensor_split_f16", {}},
+                    Case{"convolution", "f32", "tensor_split_f16", {{"BN", 32}}},
                     Case{"transposed_convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 4}}},
                     Case{"transposed_convolution", "tf32", "tensor_tf32", {{"BM", 64}, {"BN", 64}, {"STAGES", 3}}},
+                    Case{"transposed_convolution", "tf32", "tensor_tf32", {{"BN", 32}}},
+                    Case{"transposed_convolution", "tf32", "tensor_f16", {{"BM", 128}, {"BN", 32}, {"STAGES", 3}}},
                     Case{"transposed_convolution", "tf32", "tensor_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 5}}}),
     name_of);
 
@@ -269,7 +272,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"transposed_product", "tf32", "tensor_f16", {}},
                     Case{"product", "tf32", "tensor_f16", {{"BM", 256}, {"BN", 128}}},
                     Case{"convolution", "tf32", "tensor_tf32", {}},
+                    Case{"convolution", "tf32", "tensor_tf32", {{"BN", 32}}},
                     Case{"convolution", "tf32", "tensor_f16", {{"BM", 128}, {"BN", 256}, {"STAGES", 3}}},
+                    Case{"convolution", "f32", "tensor_split_f16", {{"BM", 128}, {"BN", 32}, {"STAGES", 4}}},
                     Case{"convolution", "f32", "tensor_split_f16", {}},
                     Case{"convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 64}, {"STAGES", 5}}},
                     Case{"transposed_convolution", "f32", "tensor_split_f16", {{"BM", 64}, {"BN", 128}, {"STAGES", 4}}},
