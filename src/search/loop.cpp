@@ -14,6 +14,7 @@
 #include "search/asking.hpp"
 #include "search/following.hpp"
 #include "search/job_runner.hpp"
+#include "search/search_progress.hpp"
 #include "search/search_settings.hpp"
 #include "search/search_state.hpp"
 #include "search/ticket.hpp"
@@ -616,13 +617,9 @@ bool Search::at_the_floor() const {
 }
 
 SearchProgress Search::progress(std::optional<Stage> stage) const {
-  SearchProgress progress;
+  SearchProgress progress = progress_of(state_);
   if (stage) progress.stage = stage_name(*stage);
-  progress.steps = static_cast<std::int64_t>(state_.steps().size());
-  progress.evaluations = state_.evaluations();
   progress.evaluation_limit = options_.evaluations;
-  progress.duplicates = state_.duplicates();
-  progress.failures = state_.failures();
   progress.confirmed = confirmed_;
   progress.finalists = finalists_;
   progress.asking = static_cast<int>(std::count_if(tickets_.begin(), tickets_.end(),
@@ -636,16 +633,7 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   progress.time_limit = options_.seconds;
   const double spent = progress.seconds - seconds_before_;
   if (spent > 0) progress.rate = 60 * (state_.evaluations() - evaluations_before_) / spent;
-  progress.since_improvement = state_.since_improvement();
   progress.patience = options_.patience;
-  progress.cells = static_cast<int>(state_.archive().cells().size());
-  progress.best_step = state_.best_step();
-  if (progress.best_step == 0) return progress;
-  const Step& best = state_.step(progress.best_step);
-  const auto& measurement = std::get<Measurement>(best.evaluation.outcome);
-  progress.best_name = best.name;
-  progress.best = measurement.speedup;
-  if (const auto* shape = main_shape(measurement)) progress.speed_of_light = shape->speed_of_light;
   return progress;
 }
 
