@@ -26,8 +26,6 @@ int rung_of(const Outcome& outcome) {
   return std::visit(Rung{}, outcome);
 }
 
-std::string times(double log_speedup) { return fmt::format("{:.3g}x", std::exp(log_speedup)); }
-
 std::string first_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   if (text.size() > 160) text = text.substr(0, 157) + "...";
@@ -135,9 +133,9 @@ Decision Archive::place(const Elite& newcomer, bool new_best) {
   if (decision.new_cell) {
     sorted_in();
     const auto compared_with = measured_.find(newcomer.compared_with);
-    const std::string how = compared_with == measured_.end() ? times(newcomer.fitness.log_speedup)
-                                                             : against_text(newcomer, compared_with->second);
-    decision.sentence = fmt::format("kept: {}, the first in cell {}", how, cell_text(newcomer.cell));
+    const std::string how =
+        compared_with == measured_.end() ? "" : against_text(newcomer, compared_with->second) + ", ";
+    decision.sentence = fmt::format("kept: {}the first in cell {}", how, cell_text(newcomer.cell));
     return decision;
   }
   const Elite front = members.front();

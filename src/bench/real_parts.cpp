@@ -131,8 +131,8 @@ const Step* winner_of(const RunView& run) {
     return &run.step(run.best);
   const Step* best = nullptr;
   for (const Step& step : run.steps) {
-    if (is_fallback(step) || is_trial(step) || is_duplicate(step) || !(speedup_of(step) > 0)) continue;
-    if (best == nullptr || speedup_of(step) > speedup_of(*best)) best = &step;
+    if (is_fallback(step) || is_trial(step) || is_duplicate(step) || !(speedup_of(run, step) > 0)) continue;
+    if (best == nullptr || speedup_of(run, step) > speedup_of(run, *best)) best = &step;
   }
   return best;
 }

@@ -12,7 +12,15 @@ std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-std::string step_line(const Step& step) {
+Json speedup_json(const Speedup& speedup) {
+  return {{"vs", speedup.vs},
+          {"ratio", finite_or_null(speedup.ratio)},
+          {"low", finite_or_null(speedup.low)},
+          {"high", finite_or_null(speedup.high)}};
+}
+
+std::string step_line(const StepFinished& finished) {
+  const Step& step = finished.step;
   Json json;
   json["event"] = "step";
   json["number"] = step.number;
@@ -29,11 +37,8 @@ std::string step_line(const Step& step) {
   for (const auto& [name, value] : step.tunables) json["tunables"][name] = value;
   json["outcome"] = outcome_name(step.evaluation.outcome);
   if (const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome)) {
-    const Speedup& speedup = measurement->speedup;
-    json["speedup"] = {{"vs", speedup.vs},
-                       {"ratio", finite_or_null(speedup.ratio)},
-                       {"low", finite_or_null(speedup.low)},
-                       {"high", finite_or_null(speedup.high)}};
+    json["speedup"] = speedup_json(measurement->speedup);
+    if (finished.estimate.ratio > 0) json["estimate"] = speedup_json(finished.estimate);
     json["cell"] = step.cell;
   } else {
     json["gate"] = outcome_gate(step.evaluation.outcome);
@@ -66,7 +71,7 @@ struct ToJson {
                  {"ms", finite_or_null(tier.ms)},
                  {"detail", tier.detail}});
   }
-  std::string operator()(const StepFinished& finished) const { return step_line(finished.step); }
+  std::string operator()(const StepFinished& finished) const { return step_line(finished); }
   std::string operator()(const RunNote& note) const { return dump({{"event", "note"}, {"text", note.text}}); }
   std::string operator()(const RunMark& mark) const {
     Json json;

@@ -68,6 +68,7 @@ struct CandidateStarted {
 struct StepFinished {
   Step step;
   SearchProgress progress;
+  Speedup estimate{};  ///< by way of kernels it was timed in turn with; zeros when it was not timed
 };
 /// A remark for people: "preparing data for shape 'default'".
 struct RunNote {

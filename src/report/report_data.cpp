@@ -57,7 +57,7 @@ Json evidence_json(const WrongEvidence& evidence) {
           {"box_high", evidence.box_high}};
 }
 
-Json step_json(const Step& step) {
+Json step_json(const RunView& run, const Step& step) {
   Json json = {{"n", step.number},
                {"stage", stage_name(step.stage)},
                {"proposer", step.proposer},
@@ -76,10 +76,11 @@ Json step_json(const Step& step) {
   json["tunables"] = Json::object();
   for (const auto& [name, value] : step.tunables) json["tunables"][name] = value;
   if (const Measurement* measurement = measurement_of(step)) {
-    const Speedup speedup = shown_speedup(step);
+    const Speedup speedup = estimated_speedup(run, step);
     if (is_fallback(step)) json["plain"] = true;
     if (const std::string paired = paired_words(step); !paired.empty()) json["paired"] = paired;
     if (speedup.ratio > 0) json["speedup"] = Json::parse(speedup_json(speedup));
+    if (!estimate_words(run, step).empty()) json["alone"] = Json::parse(speedup_json(measured_speedup(step)));
     json["seen"] = seen_words(step.evaluation);
     json["shapes"] = Json::array();
     for (const auto& shape : measurement->shapes) json["shapes"].push_back(shape_json(shape));
@@ -145,7 +146,7 @@ void add_steps(Json& json, const RunView& run, std::size_t budget) {
   for (const Elite& elite : run.archive.elites()) sources.add(run.step(elite.step).source, true);
   json["steps"] = Json::array();
   for (const Step& step : run.steps) {
-    Json one = step_json(step);
+    Json one = step_json(run, step);
     one["source"] = sources.add(step.source, false);
     json["steps"].push_back(std::move(one));
   }

@@ -110,7 +110,8 @@ std::vector<Tally> tally(const RunView& run, Name name_of) {
     if (step.parents.empty()) continue;
     const Step& parent = run.step(step.parents[0]);
     one.reached += reached(step, parent) ? 1 : 0;
-    if (speedup_of(step) > 0 && speedup_of(parent) > 0) gains[name].push_back(speedup_of(step) / speedup_of(parent));
+    const double ours = speedup_of(run, step), theirs = speedup_of(run, parent);
+    if (ours > 0 && theirs > 0) gains[name].push_back(ours / theirs);
   }
   std::vector<Tally> sorted;
   for (auto& [name, one] : tallies) {
@@ -135,6 +136,7 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
   run.archive = replay(run, [](const Step&, const Decision&) {});
+  for (const Step& step : run.steps) run.estimates.observe(step);
   const std::string named = run.fact("best_step");
   if (!named.empty()) {
     run.best = parse_number(named);
@@ -148,13 +150,26 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
 
 const Measurement* measurement_of(const Step& step) { return std::get_if<Measurement>(&step.evaluation.outcome); }
 
-Speedup shown_speedup(const Step& step) {
+Speedup measured_speedup(const Step& step) {
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr || is_fallback(step)) return {};
   return std::isfinite(measurement->speedup.ratio) ? measurement->speedup : Speedup{};
 }
 
-double speedup_of(const Step& step) { return shown_speedup(step).ratio; }
+Speedup estimated_speedup(const RunView& run, const Step& step) {
+  return run.estimates.on_scale_of(run.best, step.number);
+}
+
+double speedup_of(const RunView& run, const Step& step) { return estimated_speedup(run, step).ratio; }
+
+std::string estimate_words(const RunView& run, const Step& step) {
+  constexpr double kSame = 0.005;  // less than what is shown of a figure
+  const double own = measured_speedup(step).ratio;
+  const Speedup estimate = estimated_speedup(run, step);
+  if (!(own > 0) || !(estimate.ratio > 0) || std::abs(std::log(estimate.ratio / own)) < kSame) return "";
+  return fmt::format("among the run's kernels: {:.3g}x ({:.3g}x to {:.3g}x), by way of kernels timed in turn",
+                     estimate.ratio, estimate.low, estimate.high);
+}
 
 std::string paired_words(const Step& step) {
   const Measurement* measurement = measurement_of(step);
@@ -188,7 +203,7 @@ Result<std::int64_t> find_step(const RunView& run, const std::string& text) {
   for (const Step& step : run.steps) {
     if (text.size() < 4 || !step.evaluation.candidate_id.starts_with(text)) continue;
     ids.insert(step.evaluation.candidate_id);
-    if (found == 0 || speedup_of(step) > speedup_of(run.step(found))) found = step.number;
+    if (found == 0 || speedup_of(run, step) > speedup_of(run, run.step(found))) found = step.number;
   }
   if (ids.size() > 1)
     return fail(Errc::invalid_input,
@@ -236,15 +251,9 @@ std::vector<TurningPoint> turning_points(const RunView& run) {
   std::vector<TurningPoint> points;
   replay(run, [&](const Step& step, const Decision& decision) {
     if (!decision.new_best) return;
-    TurningPoint point{step.number, speedup_of(step), 1};
-    if (!points.empty()) {
-      const TurningPoint& before = points.back();
-      const Measurement* measurement = measurement_of(step);
-      if (measurement->comparison && measurement->comparison->step == before.step)
-        point.gain = measurement->comparison->ratio;
-      else if (before.speedup > 0 && point.speedup > 0)
-        point.gain = point.speedup / before.speedup;
-    }
+    TurningPoint point{step.number, speedup_of(run, step), 1};
+    if (!points.empty() && points.back().speedup > 0 && point.speedup > 0)
+      point.gain = point.speedup / points.back().speedup;
     points.push_back(point);
   });
   return points;

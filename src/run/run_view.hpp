@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "archive/archive.hpp"
+#include "archive/speedup_estimates.hpp"
 #include "base/result.hpp"
 #include "store/run_store.hpp"
 
@@ -16,9 +17,10 @@ namespace kerf {
 struct RunView {
   std::filesystem::path folder;
   std::map<std::string, std::string> facts;
-  std::vector<Step> steps;  ///< step n is steps[n - 1]
-  Archive archive;          ///< as the steps leave it
-  std::int64_t best = 0;    ///< the winner's step; 0 while nothing was measured
+  std::vector<Step> steps;     ///< step n is steps[n - 1]
+  Archive archive;             ///< as the steps leave it
+  SpeedupEstimates estimates;  ///< likewise
+  std::int64_t best = 0;       ///< the winner's step; 0 while nothing was measured
 
   const Step& step(std::int64_t number) const { return steps[static_cast<std::size_t>(number) - 1]; }
   std::string fact(const std::string& key) const;  ///< "" when it is not known
@@ -28,11 +30,18 @@ Result<RunView> load_run(const std::filesystem::path& folder);
 
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);
-/// Its speedup over the strongest baseline, as this step measured it. Zeros when it was not timed, and for the plain
-/// kernel, which is not compared with itself.
-Speedup shown_speedup(const Step& step);
+/// Its speedup over the strongest baseline, as this step measured it by itself. Zeros when it was not timed, and for
+/// the plain kernel, which is not compared with itself.
+Speedup measured_speedup(const Step& step);
+/// The one estimate that everything shows which sets kernels of a run beside each other: by way of kernels that were
+/// timed in turn, on the scale of the best's own measurement. Zeros as above.
+Speedup estimated_speedup(const RunView& run, const Step& step);
 /// The ratio alone.
-double speedup_of(const Step& step);
+double speedup_of(const RunView& run, const Step& step);
+/// "among the run's kernels: 6.9x (5x to 9x), by way of kernels timed in turn", where the step by itself measured
+/// another figure;
+/// "" where the two agree.
+std::string estimate_words(const RunView& run, const Step& step);
 /// How it did against an earlier kernel: "1.12 times as fast (1.05 to 1.20) as step 4, timed in turn"; "" where they
 /// were not timed in turn.
 std::string paired_words(const Step& step);
@@ -61,8 +70,8 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number);
 /// A step of the search that was faster than everything before it (finalists measured again are none).
 struct TurningPoint {
   std::int64_t step = 0;
-  double speedup = 0;  ///< as the step measured it; 0 for the plain kernel
-  double gain = 1;     ///< over the best before it, timed in turn where it was; 1 for the first
+  double speedup = 0;  ///< as estimated; 0 for the plain kernel
+  double gain = 1;     ///< over the best before it, as estimated now; 1 for the first
 };
 std::vector<TurningPoint> turning_points(const RunView& run);
 

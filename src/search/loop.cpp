@@ -426,7 +426,8 @@ Status Search::take(Step step) {
   observe(step);
   asked_out_ = false;
   const Stage stage = step.stage;
-  const StepFinished finished{std::move(step), progress(stage)};
+  const Speedup estimate = state_.estimates().so_far(step.number);
+  const StepFinished finished{std::move(step), progress(stage), estimate};
   KERF_TRY_VOID(inputs_.store.record(finished));
   observer_.on_event(finished);
   return {};

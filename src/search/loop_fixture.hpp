@@ -30,7 +30,10 @@ class Watcher final : public RunObserver {
     if (const auto* note = std::get_if<RunNote>(&event)) notes.push_back(note->text);
     const auto* finished = std::get_if<StepFinished>(&event);
     if (finished == nullptr) return;
-    const auto& [step, progress] = *finished;
+    const auto& [step, progress, estimate] = *finished;
+    const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
+    EXPECT_EQ(estimate.ratio > 0, measurement != nullptr && measurement->speedup.ratio > 0 && !is_fallback(step))
+        << "step " << step.number;
     const auto stored = store_.step(step.number);
     ASSERT_TRUE(stored) << "step " << step.number << " was reported before it was stored";
     EXPECT_EQ(stored->decision, step.decision);

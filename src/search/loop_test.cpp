@@ -200,7 +200,8 @@ TEST_F(LoopTest, OneKernelOfAMindThatAnswersAtOnceIsJudgedWhateverTheTime) {
     Result<std::optional<Proposal>> propose(const ProposalRequest& request) override {
       clock_.advance(std::chrono::seconds(10));
       const int at = static_cast<int>(request.start_number);
-      return std::optional(Proposal{"f", landscape::kernel({at, 1, 0}).source, "f", {}, ""});
+      return std::optional(
+          Proposal{"family0", landscape::kernel({at, 1, 0}).source, fmt::format("{} 1 0", at), {}, ""});
     }
 
    private:

@@ -15,7 +15,9 @@ SearchProgress progress_of(const SearchState& state) {
   const Step& best = state.step(progress.best_step);
   const auto& measurement = std::get<Measurement>(best.evaluation.outcome);
   progress.best_name = best.name;
-  progress.best = measurement.speedup;
+  // What was measured again stands by itself; the plain kernel has no estimate.
+  const Speedup estimate = is_confirmation(best) ? Speedup{} : state.estimates().so_far(best.number);
+  progress.best = estimate.ratio > 0 ? estimate : measurement.speedup;
   if (const auto* shape = main_shape(measurement)) progress.speed_of_light = shape->speed_of_light;
   return progress;
 }

@@ -73,6 +73,7 @@ Decision SearchState::observe(Step& step) {
     step.kept = decision.kept;
   }
   steps_.push_back(step);
+  estimates_.observe(step);
   return decision;
 }
 

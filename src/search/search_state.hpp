@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "archive/archive.hpp"
+#include "archive/speedup_estimates.hpp"
 #include "base/result.hpp"
 #include "model/candidate.hpp"
 #include "propose/proposer.hpp"
@@ -37,6 +38,7 @@ class SearchState {
   const std::vector<Step>& steps() const { return steps_; }
   const Step& step(std::int64_t number) const { return steps_.at(static_cast<std::size_t>(number - 1)); }
   const Archive& archive() const { return archive_; }
+  const SpeedupEstimates& estimates() const { return estimates_; }
   Policy& policy() { return *policy_; }
 
   int evaluations() const { return evaluations_; }  ///< without duplicates, confirmations and fallbacks
@@ -75,6 +77,7 @@ class SearchState {
  private:
   std::unique_ptr<Policy> policy_;
   Archive archive_;
+  SpeedupEstimates estimates_;
   std::vector<Step> steps_;
   std::vector<Candidate> candidates_;  // parsed, one per step
   std::map<std::string, std::int64_t> sources_;

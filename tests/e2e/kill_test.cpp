@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "app/cli/search_view.hpp"
+#include "archive/speedup_estimates.hpp"
 #include "base/file.hpp"
 #include "base/rng.hpp"
 #include "base/test_paths.hpp"
@@ -189,11 +190,13 @@ void hold_against_the_store(const fs::path& run, const std::map<std::int64_t, st
   ASSERT_TRUE(finished);
   EXPECT_EQ(evaluations, kEvaluations) << run << " stopped because " << finished->value_or("it was told to");
   EXPECT_GE(looks, 1) << "the run was to have a tuning stage";
+  SpeedupEstimates estimates;
+  for (const Step& step : *steps) estimates.observe(step);
   for (const auto& [number, line] : reported) {
     ASSERT_LE(number, static_cast<std::int64_t>(steps->size())) << "lost: " << line;
     const Step& step = (*steps)[static_cast<std::size_t>(number - 1)];
-    EXPECT_NE(cli::step_line(step, {}).find(line), std::string::npos)
-        << "printed: " << line << "\nstored: " << cli::step_line(step, {});
+    const std::string again = cli::step_line({step, {}, estimates.so_far(number)}, {});
+    EXPECT_NE(again.find(line), std::string::npos) << "printed: " << line << "\nstored: " << again;
   }
   const auto events = read_file(run / "events.jsonl");
   ASSERT_TRUE(events);

@@ -92,7 +92,7 @@ Result<Material> from_run(const ExportOptions& options) {
   material.by_shape = exporting::winners_by_shape(run.steps, step);
   material.origin = origin_of(run, material.task, step);
   material.judged = true;
-  const Speedup speedup = shown_speedup(step);
+  const Speedup speedup = measured_speedup(step);
   if (is_fallback(step))
     material.warning =
         "warning: this is the plain kernel; nothing faster was found, 'kerf optimize --resume' searches on";

@@ -15,15 +15,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kShowSchema = 1;
 
-Json brief(const Step& step) {
+Json brief(const RunView& run, const Step& step) {
   Json json = {{"step", step.number},
                {"kernel", step.name},
                {"candidate", step.evaluation.candidate_id},
                {"outcome", outcome_name(step.evaluation.outcome)},
                {"cell", step.cell}};
   if (is_fallback(step)) json["plain"] = true;
-  if (const Measurement* measurement = measurement_of(step); measurement != nullptr && !is_fallback(step))
-    json["speedup"] = Json::parse(speedup_json(measurement->speedup));
+  if (const Speedup speedup = estimated_speedup(run, step); speedup.ratio > 0)
+    json["speedup"] = Json::parse(speedup_json(speedup));
   return json;
 }
 
@@ -37,7 +37,7 @@ std::string show_json(const RunView& run) {
   json["evaluations"] = run.steps.size();
   json["best"] = nullptr;
   if (run.best != 0) {
-    json["best"] = brief(run.step(run.best));
+    json["best"] = brief(run, run.step(run.best));
     json["best"]["evaluation"] = Json::parse(to_json(run.step(run.best).evaluation));
   }
   const Json pytorch = Json::parse(run.fact("pytorch"), nullptr, false);
@@ -55,7 +55,7 @@ std::string show_json(const RunView& run) {
   json["archive"] = Json::array();
   for (const auto& [cell, elites] : run.archive.cells()) {
     Json members = Json::array();
-    for (const Elite& elite : elites) members.push_back(brief(run.step(elite.step)));
+    for (const Elite& elite : elites) members.push_back(brief(run, run.step(elite.step)));
     json["archive"].push_back({{"cell", cell}, {"elites", members}});
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

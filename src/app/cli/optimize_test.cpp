@@ -153,13 +153,15 @@ Step kept_step() {
   return step;
 }
 
+StepFinished kept() { return {kept_step(), {}, {"naive", 7.91, 7.7, 8.15}}; }
+
 TEST(StepLine, SaysTheDecisionFirstWithinAHundredColumns) {
-  const std::string line = step_line(kept_step(), {});
+  const std::string line = step_line(kept(), {});
   EXPECT_EQ(line.find("   41  kept            7.91x (7.70x to 8.15x)"), 0u) << line;
   EXPECT_HAS(line, "parameter row/vector: 1.31 times step 12");
   EXPECT_LE(line.size(), kStepLineColumns + 1);
-  EXPECT_LE(step_line(kept_step(), {}, 60).size(), 61u);
-  const std::string refused = step_line(refused_step(), {});
+  EXPECT_LE(step_line(kept(), {}, 60).size(), 61u);
+  const std::string refused = step_line({refused_step(), {}}, {});
   EXPECT_EQ(refused.find("   41  rejected        static_budget"), 0u) << refused;
   EXPECT_LE(refused.size(), kStepLineColumns + 1);
 }
@@ -168,9 +170,9 @@ TEST(StepLine, TheReasonDoesNotSayAgainWhatTheLineHasSaid) {
   const auto line = [](Step step, const std::string& decision) {
     step.decision = decision;
     step.cell = {3, 2, 1};
-    return step_line(step, {});
+    return step_line({step, {}}, {});
   };
-  EXPECT_HAS(line(kept_step(), "kept: 7.91x, the first in cell memory 3, compute 2, parallelism 1"),
+  EXPECT_HAS(line(kept_step(), "kept: the first in cell memory 3, compute 2, parallelism 1"),
              "row/vector: new cell 3/2/1\n");
   EXPECT_HAS(line(kept_step(),
                   "kept: 0.926 times as fast (0.63 to 1.71) as step 1, timed in turn, the first in cell "
@@ -274,7 +276,7 @@ TEST(RunSummary, ThePlainKernelAsTheBestIsNotComparedWithItself) {
   EXPECT_HAS(text, "use     runs/rope/naive.cpp");
   EXPECT_EQ(text.find("0.91x"), std::string::npos) << text;
   EXPECT_EQ(text.find("best.cpp"), std::string::npos) << "the same file under another name";
-  EXPECT_HAS(step_line(*result.best, {}), "the plain kernel");
+  EXPECT_HAS(step_line({*result.best, {}}, {}), "the plain kernel");
 }
 
 TEST(RunSummary, SaysThatNoKernelWasTriedInTheTime) {

@@ -132,9 +132,11 @@ void cut_to_fit(std::vector<std::vector<Cell>>& rows, std::vector<std::size_t>& 
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)); };
   while (total() > columns) {
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= kNarrowest) break;
-    --*widest;
+    std::size_t widest = 0, at = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      if (widths[i] > widest && (i >= rows[0].size() || !rows[0][i].whole)) widest = widths[at = i];
+    if (widest <= kNarrowest) break;
+    --widths[at];
   }
   for (auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) row[i].text = fit(row[i].text, widths[i]);
@@ -196,6 +198,10 @@ std::string wrapped(std::string_view text, std::size_t columns) {
       result += line + "\n";
   }
   return result;
+}
+
+std::string remark(std::string_view text, const Style& style) {
+  return paint(style.columns == 0 ? std::string(text) : wrapped(text, style.columns), Colour::dim, style);
 }
 
 std::string format_us(double us) {

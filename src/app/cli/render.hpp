@@ -32,6 +32,9 @@ std::string fit(std::string_view text, std::size_t columns);
 /// in a line of a list of options stays below its description.
 std::string wrapped(std::string_view text, std::size_t columns);
 
+/// A remark below a table: dim, its lines broken at spaces to fit the style's width.
+std::string remark(std::string_view text, const Style& style);
+
 /// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
 std::string format_us(double us);
 
@@ -52,6 +55,7 @@ struct Cell {
   std::string text;
   Colour colour = Colour::none;
   bool right = false;  ///< aligned to the right
+  bool whole = false;  ///< of a heading: its column is not cut
 };
 
 /// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading. Where the

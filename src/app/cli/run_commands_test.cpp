@@ -257,40 +257,79 @@ class ChangedRun : public RunCommands {
  protected:
   RunView run_ = load_run(folder_).value();
   Step& last() { return run_.steps.back(); }
+  /// A kernel of the search that was not measured again at the end.
+  Step& one_of_the_search() {
+    for (Step& step : run_.steps)
+      if (step.number > 1 && step.stage == Stage::search && measured_speedup(step).ratio > 0 &&
+          step.number != last().parents.at(0))
+        return step;
+    ADD_FAILURE() << "the fixture has no such step";
+    return last();
+  }
+  void estimate_again() {
+    run_.estimates = {};
+    for (const Step& step : run_.steps) run_.estimates.observe(step);
+  }
 };
 
 TEST_F(ChangedRun, ThePlainKernelIsNotGivenASpeedupOverItself) {
   last().proposer = kBaselineProposer;
   last().name = "naive";
+  estimate_again();
   EXPECT_HAS(best_text(run_, {}), "the plain kernel stays the best");
   EXPECT_EQ(best_text(run_, {}).find("over naive"), std::string::npos);
   const std::string story = step_text(run_, last().number, false, {});
   EXPECT_HAS(story, "the plain kernel");
   EXPECT_EQ(story.find("vs naive"), std::string::npos) << story;
   EXPECT_HAS(top_text(run_, 3, {}), "the best is the plain kernel (step 120)");
-  EXPECT_EQ(speedup_of(last()), 0);
+  EXPECT_EQ(speedup_of(run_, last()), 0);
 }
 
-TEST_F(ChangedRun, FiguresAreThoseOfTheStepAndComparisonsAreTold) {
-  Step& step = run_.steps[static_cast<std::size_t>(last().parents.at(0)) - 1];
+TEST_F(ChangedRun, AStepsOwnFigureItsComparisonAndItsEstimateAreToldApart) {
+  Step& step = one_of_the_search();
   auto& measured = std::get<Measurement>(step.evaluation.outcome);
   measured.speedup = {"naive", 1.25, 1.2, 1.3};
   measured.comparison = PairedComparison{1, 9.0, 4.0, 3.5, 4.5};
-  EXPECT_EQ(speedup_of(step), 1.25) << "not 9 times 4";
+  estimate_again();
+  const double estimate = speedup_of(run_, run_.step(1)) * 4;
+  EXPECT_EQ(measured_speedup(step).ratio, 1.25);
+  EXPECT_NEAR(speedup_of(run_, step), estimate, 1e-9);
   const std::string story = step_text(run_, step.number, false, {});
-  EXPECT_HAS(story, "1.25x (1.20x to 1.30x), 4 times as fast (3.5 to 4.5) as step 1, timed in turn");
-  EXPECT_EQ(story.find("36.0x"), std::string::npos) << story;
+  EXPECT_HAS(story, "1.25x [1.20x .. 1.30x]");
+  EXPECT_HAS(story, "4 times as fast (3.5 to 4.5) as step 1, timed in turn");
+  EXPECT_HAS(story, fmt::format("among the run's kernels: {:.3g}x", estimate));
+  EXPECT_EQ(story.find("36.0x"), std::string::npos) << "not 9, which was step 1's figure then, times 4: " << story;
+}
+
+TEST_F(ChangedRun, FiguresInTablesDoNotContradictWhatKernelsShowedInTurn) {
+  Step& step = one_of_the_search();
+  auto& measured = std::get<Measurement>(step.evaluation.outcome);
+  measured.speedup = {"naive", 500, 400, 600};  // the baseline was slow that minute
+  measured.comparison = PairedComparison{1, 1, 0.5, 0.49, 0.51};
+  estimate_again();
+  EXPECT_EQ(top_text(run_, 1000, {}).find("500x"), std::string::npos) << top_text(run_, 1000, {});
+  EXPECT_EQ(archive_text(run_, {}).find("500x"), std::string::npos) << archive_text(run_, {});
 }
 
 TEST_F(ChangedRun, TheTableSaysWhyItsFirstIsNotTheBest) {
-  Step& lucky = run_.steps[static_cast<std::size_t>(last().parents.at(0)) - 1];
-  std::get<Measurement>(lucky.evaluation.outcome).speedup = {"naive", 50, 10, 90};
+  Step& lucky = one_of_the_search();
+  std::get<Measurement>(lucky.evaluation.outcome).speedup = {"naive", 5000, 10, 9000};
+  estimate_again();
   EXPECT_HAS(top_text(run_, 3, {}), "the best is step 120, not the largest figure: it was measured again at the end");
   run_.best = 1;
   auto& measured = std::get<Measurement>(lucky.evaluation.outcome);
-  measured.comparison = PairedComparison{1, 9.0, 0.97, 0.9, 1.05};
-  EXPECT_HAS(top_text(run_, 3, {}),
-             fmt::format("step {} was 0.97 times as fast (0.9 to 1.05) as step 1, timed in turn", lucky.number));
+  measured.comparison = PairedComparison{1, 9.0, 70, 0.9, 105};
+  estimate_again();
+  EXPECT_HAS(top_text(run_, 1, {}),
+             fmt::format("step {} was 70 times as fast (0.9 to 105) as step 1, timed in turn", lucky.number));
+}
+
+TEST_F(ChangedRun, AFinalistStandsInTheTableOnce) {
+  const std::string top = top_text(run_, 1000, {});
+  EXPECT_HAS(top, "120  ");
+  EXPECT_EQ(top.find(fmt::format("\n{:4}  ", last().parents.at(0))), std::string::npos)
+      << "it was measured again as step 120:\n"
+      << top;
 }
 
 TEST_F(RunCommands, ExplainTellsTheSearchAndTheLineage) {

@@ -37,11 +37,12 @@ std::string tunable_values(const Bindings& tunables) {
 std::string steps_csv(const RunView& run) {
   std::string text =
       "step,seconds,stage,proposer,operation,parents,kernel,candidate,tunables,outcome,gate,baseline,speedup,"
-      "speedup_low,speedup_high,shape,time_us,time_us_low,time_us_high,cell,kept,decision,change\n";
+      "speedup_low,speedup_high,estimate,estimate_low,estimate_high,shape,time_us,time_us_low,time_us_high,cell,kept,"
+      "decision,change\n";
   for (const Step& step : run.steps) {
     const Measurement* measurement = measurement_of(step);
     const ShapeMeasurement* shape = measurement == nullptr ? nullptr : main_shape(*measurement);
-    const Speedup speedup = shown_speedup(step);
+    const Speedup speedup = measured_speedup(step), estimate = estimated_speedup(run, step);
     const TimeEstimate time = shape == nullptr ? TimeEstimate{} : shape->time;
     const std::vector<std::string> cells = {std::to_string(step.number),
                                             fmt::format("{:.3f}", step.seconds),
@@ -58,6 +59,9 @@ std::string steps_csv(const RunView& run) {
                                             number(speedup.ratio),
                                             number(speedup.low),
                                             number(speedup.high),
+                                            number(estimate.ratio),
+                                            number(estimate.low),
+                                            number(estimate.high),
                                             shape == nullptr ? "" : shape->shape,
                                             number(time.median),
                                             number(time.low),

@@ -63,6 +63,18 @@ std::string diff_text(const RunView& run, const Step& step, const Style& style) 
   return text;
 }
 
+/// Of what the kernel was made from; 0 where that was not timed, and for a finalist, which is the same kernel.
+double parent_speedup(const RunView& run, const Step& step) {
+  return is_confirmation(step) || step.parents.empty() ? 0 : speedup_of(run, run.step(step.parents[0]));
+}
+
+/// The step that measured this one again as a finalist; 0: none.
+std::int64_t measured_again(const RunView& run, const Step& step) {
+  for (const Step& later : run.steps)
+    if (is_confirmation(later) && !later.parents.empty() && later.parents[0] == step.number) return later.number;
+  return 0;
+}
+
 /// Two or three lines about one member of a lineage.
 std::string member_text(const RunView& run, const Step& step, bool diff, const Style& style) {
   std::string text = fmt::format("  {} {}  {}", paint(fmt::format("step {}", step.number), Colour::bold, style),
@@ -72,21 +84,22 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
     for (std::size_t i = 1; i < step.parents.size(); ++i) partners.push_back(std::to_string(step.parents[i]));
     text += fmt::format(" (with step {})", join(partners, ", "));
   }
-  text += "\n      ";
+  text += "\n";
+  std::string line = "      ";
   if (measurement_of(step) != nullptr) {
     const std::string paired = paired_words(step);
-    text += is_fallback(step) ? "the plain kernel" : format_speedup(shown_speedup(step));
-    if (!paired.empty())
-      text += ", " + paired;
-    else if (!is_confirmation(step) && !step.parents.empty() && speedup_of(step) > 0 &&
-             speedup_of(run.step(step.parents[0])) > 0)
-      text += fmt::format(", {} against step {}", gain_text(speedup_of(step) / speedup_of(run.step(step.parents[0]))),
-                          step.parents[0]);
+    line += is_fallback(step) ? "the plain kernel" : format_speedup(estimated_speedup(run, step));
+    if (const std::int64_t again = measured_again(run, step); again != 0 && !is_fallback(step))
+      line += fmt::format(" as measured again in step {}", again);
+    if (!paired.empty() && step.decision.find(paired) == std::string::npos)
+      line += ", " + paired;
+    else if (const double before = parent_speedup(run, step); paired.empty() && before > 0 && speedup_of(run, step) > 0)
+      line += fmt::format(", {} against step {}", gain_text(speedup_of(run, step) / before), step.parents[0]);
   } else {
-    text += paint(outcome_words(step.evaluation.outcome), Colour::red, style);
+    line += paint(outcome_words(step.evaluation.outcome), Colour::red, style);
   }
-  if (!step.decision.empty()) text += "; " + one_line(step.decision);
-  text += "\n";
+  if (!step.decision.empty()) line += "; " + one_line(step.decision);
+  text += style.columns == 0 ? line + "\n" : wrapped(line, style.columns);
   if (diff && !step.parents.empty()) text += diff_text(run, step, style);
   return text;
 }
@@ -134,12 +147,11 @@ std::string search_text(const RunView& run, const Style& style) {
   text += heading("What the proposers tried", style) + tally_table(tally_operations(run), "operation", false, style);
   if (const auto directions = tally_directions(run); !directions.empty())
     text += heading("Where they were asked to go", style) + tally_table(directions, "direction", true, style);
-  text += paint(
+  text += remark(
       "\nkept: entered the archive. best: faster than everything before. reached: landed in the cell asked for. gain: "
-      "median\n"
-      "of child over parent, in turning points over the best before. 'kerf explain RUN STEP' tells one kernel's "
-      "story.\n",
-      Colour::dim, style);
+      "median of child over parent, in turning points over the best before. Speedups are on one scale, as in 'kerf "
+      "show'. 'kerf explain RUN STEP' tells one kernel's story.\n",
+      style);
   return text;
 }
 
@@ -155,6 +167,7 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
     const Evaluation shown = is_fallback(step) ? without_speedups(step.evaluation) : step.evaluation;
     text += "\n" + evaluation_table(std::span(&shown, 1), style);
     if (const std::string paired = paired_words(step); !paired.empty()) text += paired + "\n";
+    if (const std::string words = estimate_words(run, step); !words.empty()) text += words + "\n";
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
     for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", one_line(reason));
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -66,7 +67,7 @@ std::string why_not_best(const RunView& run, const Step& first) {
     return text + "it was measured again at the end, on data the search never saw\n";
   const std::string paired = paired_words(first);
   if (!paired.empty()) return text + fmt::format("step {} was {}\n", first.number, paired);
-  return text + "speedups measured at different times differ by what else the machine did\n";
+  return text + "nothing was shown to be faster beyond the noise\n";
 }
 
 }  // namespace
@@ -269,8 +270,9 @@ std::string archive_text(const RunView& run, const Style& style) {
     for (const int level : cell) row.push_back({std::to_string(level), Colour::none, true});
     std::vector<std::string> others;
     for (std::size_t i = 1; i < elites.size(); ++i)
-      others.push_back(fmt::format("{} ({})", format_speedup(speedup_of(run.step(elites[i].step))), elites[i].step));
-    row.push_back({format_speedup(speedup_of(run.step(elites[0].step))), Colour::none, true});
+      others.push_back(
+          fmt::format("{} ({})", format_speedup(speedup_of(run, run.step(elites[i].step))), elites[i].step));
+    row.push_back({format_speedup(speedup_of(run, run.step(elites[0].step))), Colour::none, true});
     row.push_back({std::to_string(elites[0].step), Colour::none, true});
     row.push_back({one_line(run.step(elites[0].step).name)});
     row.push_back({join(others, ", "), Colour::dim});
@@ -281,23 +283,34 @@ std::string archive_text(const RunView& run, const Style& style) {
 
 std::string top_text(const RunView& run, int top, const Style& style) {
   std::vector<const Step*> order;
+  std::set<std::int64_t> again;  // finalists stand where they were measured again
   for (const Step& step : run.steps)
-    if (speedup_of(step) > 0) order.push_back(&step);
+    if (is_confirmation(step) && speedup_of(run, step) > 0) again.insert(step.parents.begin(), step.parents.end());
+  for (const Step& step : run.steps)
+    if (speedup_of(run, step) > 0 && !again.contains(step.number)) order.push_back(&step);
   std::stable_sort(order.begin(), order.end(),
-                   [](const Step* a, const Step* b) { return speedup_of(*a) > speedup_of(*b); });
+                   [&](const Step* a, const Step* b) { return speedup_of(run, *a) > speedup_of(run, *b); });
   if (order.empty() || top <= 0) return "";
   order.resize(std::min(order.size(), static_cast<std::size_t>(top)));
-  std::vector<std::vector<Cell>> rows{
-      {{"step", Colour::none, true}, {"speedup"}, {"cell"}, {"kernel"}, {"tunables"}, {"id"}}};
+  std::vector<std::vector<Cell>> rows{{{"step", Colour::none, true},
+                                       {"speedup", Colour::none, false, true},
+                                       {"cell"},
+                                       {"kernel"},
+                                       {"tunables"},
+                                       {"id"}}};
   for (const Step* step : order)
     rows.push_back({{std::to_string(step->number), Colour::none, true},
-                    {format_speedup(shown_speedup(*step))},
+                    {format_speedup(estimated_speedup(run, *step))},
                     {levels_text(step->cell)},
                     {one_line(step->name)},
                     {one_line(tunables_text(step->tunables))},
                     {step->evaluation.candidate_id.substr(0, 12), Colour::dim}});
   return heading("Fastest kernels", style) + table(rows, style) +
-         paint(why_not_best(run, *order.front()), Colour::dim, style);
+         remark(
+             "kernels that came near the best were timed in turn with it; that places them, and the best's own "
+             "measurement is the scale\n" +
+                 why_not_best(run, *order.front()),
+             style);
 }
 
 }  // namespace kerf::cli

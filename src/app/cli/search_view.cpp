@@ -26,11 +26,11 @@ std::string decision_word(const Step& step) {
 }
 
 /// The figure it is known by, or the gate that refused it.
-std::string figure(const Step& step) {
+std::string figure(const Step& step, const Speedup& estimate) {
   const Measurement* measurement = measurement_of(step);
   if (measurement == nullptr) return outcome_gate(step.evaluation.outcome);
   if (is_fallback(step)) return "the plain kernel";
-  if (const Speedup speedup = shown_speedup(step); speedup.ratio > 0) return format_speedup(speedup);
+  if (estimate.ratio > 0) return format_speedup(estimate);
   const ShapeMeasurement* shape = main_shape(*measurement);
   return shape != nullptr ? format_us(shape->time.median) : "";
 }
@@ -59,9 +59,6 @@ std::string reason(const Step& step) {
     if (const auto at = text.find(gate); at != std::string::npos) text.erase(0, at + gate.size());
     return text;
   }
-  if (const auto first = text.find(", ");
-      first != std::string::npos && first > 0 && text[first - 1] == 'x' && text.find(' ') > first)
-    text.erase(0, first + 2);  // "4.27x, the first in cell ..."
   remove_between(text, " as fast (", " as step ");
   replace(text, " times as step ", "x step ");
   replace(text, ", timed in turn", "");
@@ -127,13 +124,14 @@ std::string next_lines(const OptimizeResult& result) {
 
 }  // namespace
 
-std::string step_line(const Step& step, const Style& style, std::size_t columns) {
+std::string step_line(const StepFinished& finished, const Style& style, std::size_t columns) {
+  const Step& step = finished.step;
   constexpr std::size_t kWord = 14, kFigure = 22, kName = 20;
   const std::string word = decision_word(step);
   const std::string head = fmt::format("{:5}  ", step.number), rest = reason(step);
-  std::string text =
-      fmt::format("{:<{}}  {:<{}}  {} {}{}", "", std::max(word.size(), kWord) - word.size(), fit(figure(step), kFigure),
-                  kFigure, step.operation, fit(one_line(step.name), kName), rest.empty() ? "" : ": " + rest);
+  std::string text = fmt::format("{:<{}}  {:<{}}  {} {}{}", "", std::max(word.size(), kWord) - word.size(),
+                                 fit(figure(step, finished.estimate), kFigure), kFigure, step.operation,
+                                 fit(one_line(step.name), kName), rest.empty() ? "" : ": " + rest);
   text = fit(text, std::max(columns, head.size() + word.size()) - head.size() - word.size());
   const Colour colour = step.kept ? Colour::green : measurement_of(step) == nullptr ? Colour::yellow : Colour::dim;
   return head + paint(word, colour, style) + text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
@@ -291,16 +289,17 @@ void SearchView::show(const CandidateStarted& started) {
 }
 
 void SearchView::show(const StepFinished& finished) {
-  const auto& [step, progress] = finished;
+  const Step& step = finished.step;
+  const SearchProgress& progress = finished.progress;
   progress_ = progress;
   if (!screen_.live) {
-    console_.err << step_line(step, console_.err_style) << std::flush;
+    console_.err << step_line(finished, console_.err_style) << std::flush;
     return;
   }
   // Turning points stay on the screen above the block.
   if (progress.best_step != best_step_ && progress.best_step == step.number) {
     erase();
-    console_.err << step_line(step, console_.err_style, std::min(columns(), kStepLineColumns));
+    console_.err << step_line(finished, console_.err_style, std::min(columns(), kStepLineColumns));
   }
   best_step_ = progress.best_step;
   draw();

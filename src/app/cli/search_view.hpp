@@ -13,7 +13,7 @@ inline constexpr std::size_t kStepLineColumns = 100;
 
 /// "   12  kept            7.91x (7.70x to 8.15x)  parameter row/vector: 1.31x step 9", at most `columns` wide:
 /// the decision first, then the figure or the gate, then what it was.
-std::string step_line(const Step& step, const Style& style, std::size_t columns = kStepLineColumns);
+std::string step_line(const StepFinished& finished, const Style& style, std::size_t columns = kStepLineColumns);
 
 /// "asking llm: refine, 3210 of 20000 tokens, 0.0123 of 1 USD"; "" where no model was asked.
 std::string spending_text(const SearchProgress& progress);

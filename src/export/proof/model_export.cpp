@@ -27,7 +27,7 @@ struct ModelWinner {
 
 /// "Kernel 0123abcd of step 4 in model-cuda-...; measured on NVIDIA H200: 3.10x (3.05x to 3.15x) over naive."
 std::string origin_of(const RunView& run, const Step& step) {
-  const Speedup speedup = shown_speedup(step);
+  const Speedup speedup = measured_speedup(step);
   const std::string measured = speedup.ratio > 0 ? fmt::format("{:.3g}x ({:.3g}x to {:.3g}x) over {}", speedup.ratio,
                                                                speedup.low, speedup.high, speedup.vs)
                                                  : "the plain kernel, which nothing was faster than";

@@ -34,7 +34,8 @@ std::map<std::string, Bindings> winners_by_shape(const std::vector<Step>& steps,
   const auto own = best;
   const std::string kernel = without_choice(winner);
   for (const Step& step : steps) {
-    if (!(speedup_of(step) > 0) || step.tunables.size() != winner.tunables.size() || without_choice(step) != kernel)
+    if (!(measured_speedup(step).ratio > 0) || step.tunables.size() != winner.tunables.size() ||
+        without_choice(step) != kernel)
       continue;
     for (const auto& shape : measurement_of(step)->shapes) {
       const auto known = best.find(shape.shape);
