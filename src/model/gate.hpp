@@ -10,7 +10,7 @@
 namespace kerf {
 
 enum class Gate {
-#define KERF_GATE(id, name, reached) id,
+#define KERF_GATE(id, name, reached, looks_at) id,
 #include "model/gates.def"
 #undef KERF_GATE
 };
@@ -22,12 +22,14 @@ struct GateEntry {
   Gate gate;
   std::string_view name;  ///< stored, so never renamed
   Reached reached;
+  std::string_view looks_at;  ///< for who writes kernels and does not know the judge
 };
 
 /// In the order of the enum.
 std::span<const GateEntry> all_gates();
 std::string_view gate_name(Gate gate);
 Reached reached_at(Gate gate);
+std::string_view gate_looks_at(Gate gate);
 /// None for a name that no gate has.
 std::optional<Gate> gate_from_name(std::string_view name);
 

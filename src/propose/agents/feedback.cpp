@@ -41,32 +41,6 @@ std::string describe_measurement(const Measurement& measurement) {
   return text;
 }
 
-/// What a gate looks at, for who does not know the judge. Every gate has a row.
-std::string_view gate_words(Gate gate) {
-  switch (gate) {
-    case Gate::parse: return "the file's header is read and held against the task";
-    case Gate::compile: return "the compiler";
-    case Gate::static_budget: return "what the compiled code contains, before it runs";
-    case Gate::duplicate: return "kernels that were tried before";
-    case Gate::sandbox: return "system calls and files that a kernel may not use";
-    case Gate::small_shape: return "first calls, on the smallest shape";
-    case Gate::all_shapes: return "calls on every shape of the task";
-    case Gate::timing: return "timed calls, each on fresh data and checked";
-    case Gate::canary: return "a kernel known to be right, run again after a fault";
-    case Gate::red_zone: return "guard bytes around every buffer";
-    case Gate::inputs_unchanged: return "inputs, which must not be written to";
-    case Gate::values: return "every output element against the double-precision reference";
-    case Gate::accuracy: return "errors against those of an honest kernel of the task's precision";
-    case Gate::side_effects: return "the caller's state: registers, rounding mode, stack, threads left behind";
-    case Gate::deterministic: return "the same call again, bit by bit";
-    case Gate::batch_invariant: return "the same rows among other rows, bit by bit";
-    case Gate::soak: return "many more calls on data, addresses and thread counts drawn at random";
-    case Gate::floor: return "the least time that the machine needs for the task";
-    case Gate::clock: return "two clocks that must agree";
-  }
-  return "";
-}
-
 /// Which gate refused it, and on what: "Refused by the gate 'values' (...), on shape tail, data 'wide'."
 std::string verdict_source(const Outcome& outcome) {
   const auto gate = failed_gate(outcome);
@@ -76,7 +50,7 @@ std::string verdict_source(const Outcome& outcome) {
     on = ", on shape " + built->shape;
   if (const auto* wrong = std::get_if<WrongResult>(&outcome); wrong != nullptr && wrong->evidence)
     on = fmt::format(", on shape {}, data '{}'", wrong->evidence->shape, wrong->evidence->distribution);
-  return fmt::format("Refused by the gate '{}' ({}){}.\n", gate_name(*gate), gate_words(*gate), on);
+  return fmt::format("Refused by the gate '{}' ({}){}.\n", gate_name(*gate), gate_looks_at(*gate), on);
 }
 
 }  // namespace
