@@ -209,8 +209,7 @@ Status recheck_at_the_end(const CampaignRequest& request, const TargetResources&
 
 /// The builtin mind writes kernels of expressions only.
 Status check_searchable(const CampaignRequest& request) {
-  const MindConfig& minds = request.config.minds;
-  if (minds.has(kLlmMind) || minds.has(kCommandMind)) return {};
+  if (request.config.minds.has_agent()) return {};
   for (const TaskText& text : request.tasks)
     if (!text.task.graph)
       return fail(Errc::invalid_input,

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/toml_library.hpp"
 #include "llm/models_file.hpp"
+#include "run/mind_list.hpp"
 
 namespace kerf {
 namespace {
@@ -18,8 +19,13 @@ constexpr std::string_view kModelTable = "\n[[model]]\n";
 
 bool MindConfig::has(std::string_view name) const { return std::find(names.begin(), names.end(), name) != names.end(); }
 
+bool MindConfig::has_agent() const {
+  return std::ranges::any_of(names, [](const std::string& name) { return mind_entry(name).agent; });
+}
+
 Result<std::vector<std::string>> parse_mind_names(const std::string& text) {
-  const std::vector<std::string> known = {kBuiltinMind, kLlmMind, kCommandMind};
+  std::vector<std::string> known;
+  for (const MindEntry& mind : all_minds()) known.emplace_back(mind.name);
   std::vector<std::string> names;
   for (const std::string& part : split(text, ',')) {
     std::string name(trim(part));

@@ -8,13 +8,16 @@
 #include "base/result.hpp"
 #include "llm/budget.hpp"
 #include "llm/client.hpp"
+#include "propose/agents/command_mind.hpp"
+#include "propose/agents/llm_mind.hpp"
 #include "propose/agents/prompt_population.hpp"
+#include "propose/synth/synthesiser.hpp"
 
 namespace kerf {
 
-inline constexpr const char* kBuiltinMind = "builtin";
-inline constexpr const char* kLlmMind = "llm";
-inline constexpr const char* kCommandMind = "command";
+using agents::kCommandMind;
+using agents::kLlmMind;
+using synth::kBuiltinMind;
 
 struct MindConfig {
   std::vector<std::string> names{kBuiltinMind};  ///< in the order in which they are asked
@@ -28,6 +31,7 @@ struct MindConfig {
   bool knowledge = true;  ///< agents are shown what the target's language offers (knowledge/)
 
   bool has(std::string_view name) const;
+  bool has_agent() const;  ///< one that writes kernels of any task
   bool operator==(const MindConfig&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "propose/agents/command_mind.hpp"
 #include "propose/agents/llm_mind.hpp"
 #include "propose/agents/prompt_evolution.hpp"
+#include "run/mind_list.hpp"
 #include "run/own_kernels.hpp"
 #include "run/remembering.hpp"
 #include "run/run_skills.hpp"
@@ -113,6 +114,50 @@ Result<std::unique_ptr<Proposer>> Minds::llm_mind(const MindConfig& config, cons
                                {budget_, prompts_, access.context, access.skills, access.family});
 }
 
+/// What minds are made from.
+struct MindParts {
+  Minds& all;  ///< keeps what a mind borrows
+  const MindConfig& config;
+  const MindAccess& access;
+  const TaskText& task;
+  const BuiltinInputs& builtin;
+  TargetSession& session;
+  const std::filesystem::path& peaks;
+  std::uint64_t seed = 0;
+};
+
+struct MindMakers {
+  static Result<std::unique_ptr<Proposer>> builtin(const MindParts& parts) {
+    parts.all.minds_.push_back(make_skill_mind(parts.builtin.hinted));
+    return synth::make_builtin_proposer(parts.builtin.synthesiser, foreseen_cell, parts.builtin.remembered.advice);
+  }
+  static Result<std::unique_ptr<Proposer>> llm(const MindParts& parts) {
+    KERF_TRY(agents::AgentTask task, describe_for_agents(parts.task, parts.session, parts.peaks));
+    return parts.all.llm_mind(parts.config, parts.access, std::move(task), parts.session.clock(), parts.seed);
+  }
+  static Result<std::unique_ptr<Proposer>> command(const MindParts& parts) {
+    KERF_TRY(agents::AgentTask task, describe_for_agents(parts.task, parts.session, parts.peaks));
+    return agents::make_command_mind(std::move(task),
+                                     {parts.config.command, parts.config.command_seconds, parts.access.environment,
+                                      parts.access.context, parts.access.skills});
+  }
+};
+
+std::span<const MindEntry> all_minds() {
+  static constexpr MindEntry kMinds[] = {
+      {kBuiltinMind, false, MindMakers::builtin},
+      {kLlmMind, true, MindMakers::llm},
+      {kCommandMind, true, MindMakers::command},
+  };
+  return kMinds;
+}
+
+const MindEntry& mind_entry(std::string_view name) {
+  const auto found = std::ranges::find(all_minds(), name, &MindEntry::name);
+  KERF_CHECK(found != all_minds().end(), "names of minds are checked where they are read");
+  return *found;
+}
+
 Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindAccess& access, const TaskText& task,
                                            std::vector<Candidate> own, const BuiltinInputs& builtin,
                                            TargetSession& session, const std::filesystem::path& peaks,
@@ -122,19 +167,8 @@ Result<std::unique_ptr<Minds>> Minds::open(const MindConfig& config, const MindA
   made->minds_.push_back(make_own_kernels(std::move(own)));
   made->minds_.push_back(make_remembered(remembered_kernels(builtin.remembered, builtin.synthesiser.get())));
   for (const std::string& name : config.names) {
-    std::unique_ptr<Proposer> mind;
-    if (name == kBuiltinMind) {
-      made->minds_.push_back(make_skill_mind(builtin.hinted));
-      mind = synth::make_builtin_proposer(builtin.synthesiser, foreseen_cell, builtin.remembered.advice);
-    } else {
-      KERF_TRY(agents::AgentTask described, describe_for_agents(task, session, peaks));
-      if (name == kLlmMind) {
-        KERF_TRY(mind, made->llm_mind(config, access, std::move(described), session.clock(), seed));
-      } else {
-        mind = agents::make_command_mind(std::move(described), {config.command, config.command_seconds,
-                                                                access.environment, access.context, access.skills});
-      }
-    }
+    KERF_TRY(std::unique_ptr<Proposer> mind,
+             mind_entry(name).make({*made, config, access, task, builtin, session, peaks, seed}));
     made->minds_.push_back(std::move(mind));
   }
   return made;

@@ -63,6 +63,7 @@ class Minds {
   std::string spent_text() const;
 
  private:
+  friend struct MindMakers;
   explicit Minds(const MindConfig& config);
   Result<std::unique_ptr<Proposer>> llm_mind(const MindConfig& config, const MindAccess& access, agents::AgentTask task,
                                              Clock& clock, std::uint64_t seed);

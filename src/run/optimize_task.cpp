@@ -174,8 +174,6 @@ int remembered_limit(const SearchOptions& search) {
   return std::min(search.remembered, std::max(1, static_cast<int>(search.start_share * search.evaluations)));
 }
 
-bool asks_agents(const MindConfig& minds) { return minds.has(kLlmMind) || minds.has(kCommandMind); }
-
 /// What the memory has for the run's first guesses.
 Result<memory::Recollection> recalled_for(const OptimizeRequest& request, const Machinery& made,
                                           std::vector<std::string>& skipped) {
@@ -189,7 +187,7 @@ Result<memory::Recollection> recalled_for(const OptimizeRequest& request, const 
   if (builtin) {
     KERF_TRY(found, recall(*request.memory, *made.signature, options, seed, std::move(found), skipped));
   }
-  if (asks_agents(request.config.minds)) {
+  if (request.config.minds.has_agent()) {
     options.count = std::max(1, options.count / 2);
     KERF_TRY_VOID(
         recall_sources(*request.memory, request.task.task.id, *made.signature, options, builtin, seed, found));
@@ -218,7 +216,7 @@ Status fill_remembered(const OptimizeRequest& request, Machinery& made) {
 /// Experiences for the questions to agents. A run that is resumed shows them too: they are chosen anew for each.
 void open_experiences(const OptimizeRequest& request, Machinery& made) {
   const RunConfig& config = request.config;
-  if (request.memory == nullptr || !made.signature || !asks_agents(config.minds) || config.search.remembered <= 0 ||
+  if (request.memory == nullptr || !made.signature || !config.minds.has_agent() || config.search.remembered <= 0 ||
       config.search.search != SearchOptions{}.search)
     return;
   std::string run;

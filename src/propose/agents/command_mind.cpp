@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCommandMind = "command";
 constexpr std::int64_t kLargestKernel = 4 << 20;  // bytes
 constexpr int kMostCommandRepeats = 5;            // known kernels in a row
 

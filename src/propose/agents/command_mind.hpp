@@ -12,6 +12,8 @@
 
 namespace kerf::agents {
 
+inline constexpr const char* kCommandMind = "command";
+
 struct CommandOptions {
   std::string command;                             ///< given to /bin/sh in the folder
   double seconds = 600;                            ///< most time for one kernel

@@ -25,7 +25,6 @@
 namespace kerf::agents {
 namespace {
 
-constexpr const char* kLlmMind = "llm";
 constexpr int kMostRepeats = 20;            // known kernels in a row, after which the models have no more to say
 constexpr std::size_t kRecentResults = 12;  // shown to the one who edits prompts
 constexpr std::size_t kLongestLine = 200;   // bytes of one of them

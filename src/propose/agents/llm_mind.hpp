@@ -16,6 +16,8 @@
 
 namespace kerf::agents {
 
+inline constexpr const char* kLlmMind = "llm";
+
 struct EnsembleModel {
   std::unique_ptr<llm::ChatModel> model;
   llm::ModelSpec spec;

@@ -35,7 +35,7 @@ class BuiltinProposer final : public Proposer {
     if (!advice.empty()) order_by(advice);
   }
 
-  std::string_view name() const override { return "builtin"; }
+  std::string_view name() const override { return kBuiltinMind; }
   std::vector<OperationInfo> operations() const override {
     return {{kStartOperation}, {"restart"},      {"parameter", true},
             {"family", true},  {"fusion", true}, {"crossover", true, true}};
