@@ -14,6 +14,10 @@ std::vector<std::string> dialects::language_names() {
   return names;
 }
 
+bool has_word(std::string_view words, std::string_view word) {
+  return words.find(fmt::format(" {} ", word)) != std::string_view::npos;
+}
+
 std::string memory_type(const DialectTraits& dialect, DType dtype) {
   switch (dtype) {
     case DType::f32: return "float";
@@ -28,8 +32,7 @@ std::string memory_type(const DialectTraits& dialect, DType dtype) {
 }
 
 std::string math_function(const DialectTraits& dialect, std::string_view name, DType type) {
-  if (type == DType::f32 && dialect.fast_functions.find(fmt::format(" {} ", name)) != std::string_view::npos)
-    return fmt::format("kerf_fast_{}", name);
+  if (type == DType::f32 && has_word(dialect.fast_functions, name)) return fmt::format("kerf_fast_{}", name);
   return fmt::format("{}{}{}", dialect.math_namespace, name, dialect.math_suffix && type == DType::f32 ? "f" : "");
 }
 

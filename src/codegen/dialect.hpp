@@ -30,12 +30,15 @@ struct DialectTraits {
   std::string_view math_namespace;      ///< before math functions
   std::string_view fast_functions;  ///< single-precision functions that have a faster form kerf_fast_NAME: " exp log "
   bool math_suffix = false;         ///< single-precision functions end in 'f'
-  bool has_rsqrt = false;           ///< rsqrt exists
-  std::string_view infinity[2];     ///< as f32, f64
-  std::string_view nan[2];          ///< as f32, f64
-  std::string_view bit_helpers;     ///< kerf_float_bits, kerf_bits_float, kerf_double_bits, kerf_bits_double
-  std::string_view f16_helpers;     ///< kerf_load_f16(pointer, index), kerf_store_f16(pointer, index, float)
+  std::string_view native_functions{};  ///< beside those of C that operators name as native: " rsqrt "
+  std::string_view infinity[2];         ///< as f32, f64
+  std::string_view nan[2];              ///< as f32, f64
+  std::string_view bit_helpers;         ///< kerf_float_bits, kerf_bits_float, kerf_double_bits, kerf_bits_double
+  std::string_view f16_helpers;         ///< kerf_load_f16(pointer, index), kerf_store_f16(pointer, index, float)
 };
+
+/// Whether a list such as `fast_functions`, with a space on either side of each word, has this one.
+bool has_word(std::string_view words, std::string_view word);
 
 /// Type of one element in a buffer: "unsigned short" for f16.
 std::string memory_type(const DialectTraits& dialect, DType dtype);

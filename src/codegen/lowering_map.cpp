@@ -60,7 +60,8 @@ std::string Lowering::integer_expression(MapOp op, const std::vector<std::string
 
 std::string Lowering::real_expression(MapOp op, DType type, const std::vector<std::string>& a) {
   const ir::MapOpFacts& facts = ir::facts_of(op);
-  if (facts.native == "rsqrt" && dialect_.has_rsqrt) return spelled("{rsqrt}({x})", type, a);
+  if (!facts.native.empty() && has_word(dialect_.native_functions, facts.native))
+    return spelled(fmt::format("{{{}}}({{x}})", facts.native), type, a);
   return spelled(facts.c, type, a);
 }
 

@@ -50,6 +50,8 @@ struct MapOpFacts {
   bool library_call = false;  ///< the interpreter calls the C library, element by element
   bool exact = false;         ///< representable arguments give a representable result, without rounding
   bool non_negative = false;  ///< whatever the arguments are
+  bool keeps_size = true;     ///< results may be as large as the arguments
+  bool drops_nan = false;     ///< kernels need not hand on a NaN among the arguments, as in comparisons
   Domain domain = Domain::all;
   BoundRule bound = BoundRule::function;
   /// C expression on floats and on 64-bit integers ("": there and back through floats). {x} {y}: arguments, {1}: a

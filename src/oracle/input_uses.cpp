@@ -10,21 +10,7 @@ namespace {
 bool keeps_size(const ir::Node& node) {
   if (ir::is<ir::TopAttr>(node)) return is_float(node.dtype);
   if (!ir::is<ir::MapAttr>(node)) return true;
-  switch (ir::attr<ir::MapAttr>(node).op) {
-    case ir::MapOp::exp:
-    case ir::MapOp::exp2:
-    case ir::MapOp::expm1:
-    case ir::MapOp::sign:
-    case ir::MapOp::sin:
-    case ir::MapOp::cos:
-    case ir::MapOp::atan:
-    case ir::MapOp::tanh:
-    case ir::MapOp::sigmoid:
-    case ir::MapOp::erf:
-    case ir::MapOp::rsqrt:
-    case ir::MapOp::reciprocal: return false;
-    default: return is_float(node.dtype);
-  }
+  return ir::facts_of(ir::attr<ir::MapAttr>(node).op).keeps_size && is_float(node.dtype);
 }
 
 bool multiplies(const ir::Node& node) {

@@ -110,9 +110,7 @@ bool nan_is_free(const ir::Graph& graph) {
   for (const ir::Node& node : graph.nodes) {
     if (ir::is<ir::MapAttr>(node)) {
       const ir::MapOp op = ir::attr<ir::MapAttr>(node).op;
-      if (op == ir::MapOp::minimum || op == ir::MapOp::maximum || op == ir::MapOp::select || op == ir::MapOp::is_nan ||
-          ir::is_comparison(op))
-        return true;
+      if (ir::facts_of(op).drops_nan || ir::is_comparison(op)) return true;
     }
     if (ir::is<ir::ReduceAttr>(node)) {
       const ir::ReduceOp op = ir::attr<ir::ReduceAttr>(node).op;

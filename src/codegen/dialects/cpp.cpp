@@ -20,7 +20,7 @@ constinit const DialectTraits cpp{
     .math_namespace = "std::",
     .fast_functions = "",
     .math_suffix = false,
-    .has_rsqrt = false,
+    .native_functions = "",
     .infinity = {"__builtin_inff()", "__builtin_inf()"},
     .nan = {"__builtin_nanf(\"\")", "__builtin_nan(\"\")"},
     .bit_helpers =

@@ -23,7 +23,7 @@ constinit const DialectTraits cuda_cpp{
     .math_namespace = "",
     .fast_functions = "",
     .math_suffix = true,
-    .has_rsqrt = true,
+    .native_functions = " rsqrt ",
     .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
     .nan = {"__int_as_float(0x7fffffff)", "__longlong_as_double(0x7fffffffffffffffLL)"},
     .bit_helpers = R"(#define kerf_float_bits(x) __float_as_uint(x)

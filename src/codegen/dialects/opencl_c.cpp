@@ -19,7 +19,7 @@ constinit const DialectTraits opencl_c{
     .math_namespace = "",
     .fast_functions = "",
     .math_suffix = false,
-    .has_rsqrt = true,
+    .native_functions = " rsqrt ",
     .infinity = {"INFINITY", "(double)INFINITY"},
     .nan = {"NAN", "(double)NAN"},
     .bit_helpers = R"(#define kerf_float_bits(x) as_uint(x)

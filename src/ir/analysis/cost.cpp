@@ -106,8 +106,8 @@ class Accountant {
     if (node.args.size() == 1) {
       const auto& x = support_[static_cast<std::size_t>(node.args[0])];
       if (!x) return std::optional<Support>{};
-      const auto outside = unary_outside(op, x->outside);
-      return outside ? std::optional<Support>{{*outside, x->density, x->mask}} : std::nullopt;
+      const double outside = op == MapOp::cast ? x->outside : map_scalar(op, x->outside, 0);
+      return std::optional<Support>{{outside, x->density, x->mask}};
     }
     if (node.args.size() != 2) return std::optional<Support>{};
     // 0 * anything is 0 and -inf + anything is -inf, as far as the masked elements of honest tasks go.
@@ -135,17 +135,6 @@ class Accountant {
                node.shape[static_cast<std::size_t>(map.terms[0].axis)].evaluate(bindings_).value_or(-1) == from[d]);
     }
     return Support{x->outside, whole ? x->density : 0, -1};
-  }
-
-  static std::optional<double> unary_outside(MapOp op, double x) {
-    switch (op) {
-      case MapOp::exp: return std::exp(x);
-      case MapOp::exp2: return std::exp2(x);
-      case MapOp::neg: return -x;
-      case MapOp::cast:
-      case MapOp::abs: return op == MapOp::abs ? std::fabs(x) : x;
-      default: return std::nullopt;
-    }
   }
 
   std::optional<double> constant(NodeId id) const {

@@ -19,7 +19,23 @@ namespace {
 constexpr int kAttempts = 24;
 constexpr std::size_t kManyStructures = 24;
 constexpr int kWandering = 4;  // splits and merges that a random genome is away from a step of the planner, at most
-constexpr std::string_view kFastFunctions = " exp exp2 expm1 log log2 log1p tanh erf ";
+
+constexpr const char* kFastMath = "dialect/math.h";
+
+/// What the file of fast functions defines, as `DialectTraits::fast_functions` wants it.
+Result<std::string_view> fast_functions() {
+  KERF_TRY(const std::string_view text, built_in_file(kFastMath));
+  static const std::string names = [](std::string_view rest) {
+    constexpr std::string_view kDefinition = "KERF_FN float kerf_fast_";
+    std::string found = " ";
+    for (auto at = rest.find(kDefinition); at != std::string_view::npos; at = rest.find(kDefinition)) {
+      rest.remove_prefix(at + kDefinition.size());
+      found += std::string(rest.substr(0, rest.find('('))) + " ";
+    }
+    return found;
+  }(text);
+  return std::string_view(names);
+}
 
 std::size_t pick(std::size_t count, Rng& rng) {
   return static_cast<std::size_t>(rng.integer(0, static_cast<std::int64_t>(count) - 1));
@@ -165,8 +181,8 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   OutputLanguage language{dialect, {}, {std::string(dialect.layer)}, {}};
   language.dialect.prologue = "";  // the dialect layer includes what is needed
   if (has_capability(language.dialect, facts, "runs_on_host")) {
-    language.dialect.fast_functions = kFastFunctions;
-    language.headers.emplace_back("dialect/math.h");
+    language.headers.emplace_back(kFastMath);
+    KERF_TRY(language.dialect.fast_functions, fast_functions());
   }
   language.options.compute = task.precision == Precision::f64 ? DType::f64 : DType::f32;
   for (const auto* list : {&task.inputs, &task.outputs})

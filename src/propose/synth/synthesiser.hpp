@@ -68,6 +68,8 @@ using Foresee = std::function<std::vector<int>(const std::string& source)>;
 /// By "family/variant": the share of the best speed that it is known to reach on tasks like this one.
 using Advice = std::map<std::string, double>;
 
+inline constexpr const char* kBuiltinMind = "builtin";
+
 /// The builtin mind as a proposer. Operations: start, restart, parameter, family, fusion, crossover. With `foresee` it
 /// makes several children and takes one that leads where the search asks it to go. With `advice` its first guesses come
 /// in the order of what is known of their variants; those that nothing is known of stay between good and bad ones.
