@@ -12,7 +12,7 @@ import re
 import sys
 
 CASES = pathlib.Path(__file__).resolve().parent
-TARGETS = ("cpu", "opencl", "cuda")
+TARGETS = sorted({path.stem.split("_")[1] for path in CASES.glob("h*_*_*.toml") if path.stem.startswith(("hostile_", "honest_"))})
 
 # rule, pattern of hostile kernels, pattern of honest kernels at its edge
 RULES = [
@@ -49,17 +49,17 @@ def rule_of(kind, name):
 def main():
     found = collections.defaultdict(list)
     for path in sorted(CASES.glob("*.toml")):
-        match = re.fullmatch(r"(hostile|honest)_(cpu|opencl|cuda)_(.*)", path.stem)
+        match = re.fullmatch(rf"(hostile|honest)_({'|'.join(TARGETS)})_(.*)", path.stem)
         if match:
             kind, target, name = match.groups()
             found[rule_of(kind, name), kind, target].append(name)
     print("| rule | " + " | ".join(f"hostile {t}" for t in TARGETS) + " | " + " | ".join(f"honest {t}" for t in TARGETS) + " |")
-    print("|---|" + "---:|" * 6)
+    print("|---|" + "---:|" * 2 * len(TARGETS))
     short = []
     for rule in [r[0] for r in RULES] + [OTHER]:
         counts = [len(found[rule, kind, target]) for kind in ("hostile", "honest") for target in TARGETS]
         print(f"| {rule} | " + " | ".join(map(str, counts)) + " |")
-        if rule != OTHER and sum(counts[:3]) < 3:
+        if rule != OTHER and sum(counts[:len(TARGETS)]) < 3:
             short.append(rule)
         if "--list" in sys.argv[1:]:
             for kind in ("hostile", "honest"):
