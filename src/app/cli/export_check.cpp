@@ -84,17 +84,24 @@ std::string how_it_ended(const ProcessOutcome& outcome) {
   return fmt::format("exit code {}", outcome.exit_code);
 }
 
+/// As compilers name it; empty for every other language, which they know by the extension.
+std::string c_language(const std::string& extension) {
+  return extension == ".c" ? "c" : extension == ".cpp" ? "c++" : "";
+}
+
 Status build_check(const fs::path& compiler, const exporting::CheckBuild& how,
                    const std::vector<exporting::File>& files, SandboxCommand command, Sandbox& sandbox) {
   command.argv = {compiler.string()};
   command.argv.insert(command.argv.end(), how.flags.begin(), how.flags.end());
+  const bool compiles_c = !c_language(how.source_extension).empty();
   for (const auto& file : files) {
     const std::string extension = fs::path(file.path).extension().string();
-    if (extension != ".cpp" && extension != ".c" && extension != ".cu") continue;
-    if (extension != ".cu") command.argv.insert(command.argv.end(), {"-x", extension == ".c" ? "c" : "c++"});
+    const std::string language = c_language(extension);
+    if (language.empty() && extension != how.source_extension) continue;
+    if (!language.empty()) command.argv.insert(command.argv.end(), {"-x", language});
     command.argv.push_back(file.path);
   }
-  if (how.source_extension != ".cu") command.argv.insert(command.argv.end(), {"-x", "none"});
+  if (compiles_c) command.argv.insert(command.argv.end(), {"-x", "none"});
   command.argv.insert(command.argv.end(), {"-o", "check_export"});
   command.argv.insert(command.argv.end(), how.libraries.begin(), how.libraries.end());
   std::error_code error;
