@@ -1,5 +1,10 @@
 #!/usr/bin/env bash
 # Sets up, builds, and lets Kerf find a fast kernel, explain it, prove it, and refuse cheating ones. No GPU and no key needed.
+case ${1:-} in
+  "") ;;
+  -h | --help) echo "usage: ./demo.sh   (no options; what it makes is in build/demo)"; exit 0 ;;
+  *) echo "demo.sh: unknown option '$1'; it has none" >&2; exit 2 ;;
+esac
 . "$(dirname "$0")/tools/setup.sh"
 install_packages "${CORE_PACKAGES[@]}"
 build_kerf kerf
