@@ -38,6 +38,7 @@ python3 tools/check_layers.py
 python3 tools/check_targets.py
 python3 tools/check_sizes.py
 python3 tools/check_format.py
+python3 tools/check_docs.py
 step "headers that changed stand alone"
 python3 tools/check_headers.py --changed
 if [ $quick = 0 ]; then
