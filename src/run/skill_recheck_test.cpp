@@ -78,7 +78,7 @@ TEST(SkillRecheck, WhatHoldsStaysAndWhatDoesNotIsRetired) {
     FakeSkillStore store;
     ASSERT_TRUE(store.change({verified_skill("old", 2), verified_skill("young", 9)}, {}));
     std::vector<std::string> tried;
-    const auto result = recheck_skills(store, recheck_config(), recheck_tasks(), 1000, "folder",
+    const auto result = recheck_skills(store, recheck_config(), recheck_tasks(), 800, "folder",
                                        [&](const SkillTrial& trial) -> Result<Evidence> {
                                          tried.push_back(trial.skill.name);
                                          EXPECT_EQ(trial.tasks.size(), 3u);
@@ -130,6 +130,64 @@ TEST(SkillRecheck, ABudgetLimitsSamplesAndOneThatIsTooSmallIsSaid) {
   const auto off = recheck_skills(store, recheck_config(), recheck_tasks(), 0, "folder", look, {});
   ASSERT_TRUE(off);
   EXPECT_TRUE(off->skills.empty() && off->note.empty());
+}
+
+TEST(SkillRecheck, WhatWasTriedWithOtherSettingsIsTriedAgainWithThem) {
+  FakeSkillStore store;
+  Skill one = verified_skill("old", 2);
+  one.evidence[0].settings = {"search.starts=0"};
+  ASSERT_TRUE(store.change({one}, {}));
+  int trials = 0;
+  const auto look = [&](const SkillTrial& trial) -> Result<Evidence> {
+    ++trials;
+    EXPECT_EQ(trial.config.search.starts, 0);
+    EXPECT_EQ(trial.settings, one.evidence[0].settings);
+    return trial_with(0.2, 0.1, 20);
+  };
+  ASSERT_TRUE(recheck_skills(store, recheck_config(), recheck_tasks(), 500, "folder", look, {}));
+  EXPECT_EQ(trials, 1);
+}
+
+TEST(SkillRecheck, TheNewestCandidateHasTheWholeGateWithWhatIsLeft) {
+  const auto candidate = [](const std::string& name, std::int64_t when) {
+    Skill one = verified_skill(name, 0);
+    one.state = skill::State::candidate;
+    one.evidence.clear();
+    one.recorded_ms = when;
+    return one;
+  };
+  for (const bool helps : {true, false}) {
+    FakeSkillStore store;
+    Skill words = candidate("words", 99);
+    words.hints.clear();  // nothing for the builtin mind
+    ASSERT_TRUE(store.change({candidate("young", 20), candidate("old", 10), words}, {}));
+    std::vector<std::string> tried;
+    const auto look = [&](const SkillTrial& trial) -> Result<Evidence> {
+      tried.push_back(trial.skill.name);
+      EXPECT_EQ(trial.gate.most, skill::GateOptions{}.most);
+      return trial_with(helps ? 0.2 : 0, 0.1, 20);
+    };
+    const auto result = recheck_skills(store, recheck_config(), recheck_tasks(), 440, "folder", look, {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(tried, std::vector<std::string>{"young"});
+    EXPECT_GE(result->candidates, 2);
+    ASSERT_EQ(result->skills.size(), 1u);
+    EXPECT_TRUE(result->skills[0].first);
+    EXPECT_EQ(result->skills[0].holds, helps);
+    std::vector<std::string> skipped;
+    const auto after = store.skills(skipped);
+    const auto young = std::ranges::find(*after, "young", &Skill::name);
+    EXPECT_EQ(young->state, helps ? skill::State::verified : skill::State::refused);
+    EXPECT_EQ(*recheck_from_json(to_json(*result)), *result);
+  }
+  FakeSkillStore store;
+  ASSERT_TRUE(store.change({candidate("young", 20)}, {}));
+  const auto none =
+      recheck_skills(store, recheck_config(), recheck_tasks(), 431, "folder",
+                     [](const SkillTrial&) -> Result<Evidence> { return fail(Errc::io, "no trial was expected"); }, {});
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->skills.empty());
+  EXPECT_NE(none->note.find("--recheck 432"), std::string::npos) << none->note;
 }
 
 TEST(SkillRecheck, AnInterruptedTrialDecidesNothing) {

@@ -104,8 +104,8 @@ Result<skill::Evidence> try_skill(const SkillTrial& trial, const TargetResources
   evidence.device = watch.device.substr(0, 190);
   std::vector<std::string> minds = trial.config.minds.names;
   for (const llm::ModelSpec& model : trial.config.minds.models) minds.push_back(model.name);
-  minds.insert(minds.end(), trial.settings.begin(), trial.settings.end());
   evidence.mind = join(minds, ", ").substr(0, 190);
+  evidence.settings = trial.settings;
   evidence.kerf_version = kKerfVersion;
   evidence.recorded_ms = SystemClock().wall_ms();
   return evidence;

@@ -51,13 +51,16 @@ std::vector<std::string> drop_beyond(std::vector<Skill> all, std::size_t most, c
   return names;
 }
 
+/// Somebody else's word is not; what Kerf comes with is.
+bool is_trusted(const Skill& skill, const Evidence& trial) { return !trial.imported || is_seed(skill); }
+
 /// Whether the lower bound of the mean over all trials on a target is above 0, by inverse variance; each counts half as
 /// much as the one after it.
-bool together_above_zero(const std::vector<Evidence>& trials, const std::string& target, double Evidence::* mean,
-                         double Evidence::* low, double Evidence::* high) {
+bool together_above_zero(const Skill& skill, const std::string& target, double Evidence::* mean, double Evidence::* low,
+                         double Evidence::* high) {
   double weights = 0, sum = 0, share = 1;
-  for (auto one = trials.rbegin(); one != trials.rend(); ++one) {
-    if (one->imported || one->target != target) continue;
+  for (auto one = skill.evidence.rbegin(); one != skill.evidence.rend(); ++one) {
+    if (!is_trusted(skill, *one) || one->target != target) continue;
     const double half = std::max(((*one).*high - (*one).*low) / 2, 1e-6);
     const double weight = share / (half * half);
     weights += weight;
@@ -124,14 +127,24 @@ Skill with_evidence(Skill skill, Evidence evidence) {
   return skill;
 }
 
+const Evidence* trusted_trial(const Skill& skill, std::string_view target) {
+  const Evidence* shipped = nullptr;
+  for (auto one = skill.evidence.rbegin(); one != skill.evidence.rend(); ++one) {
+    if (one->target != target || !is_trusted(skill, *one)) continue;
+    if (!one->imported) return &*one;
+    if (shipped == nullptr) shipped = &*one;
+  }
+  return shipped;
+}
+
 Skill with_recheck(Skill skill, Evidence evidence) {
   const std::string target = evidence.target;
   const bool refused = evidence.clear || evidence.high <= 0 || evidence.placebo_high <= 0;
   skill.evidence.push_back(std::move(evidence));
   while (skill.evidence.size() > kMostEvidence) skill.evidence.erase(skill.evidence.begin());
-  const bool faster = together_above_zero(skill.evidence, target, &Evidence::effect, &Evidence::low, &Evidence::high);
-  const bool over_placebo = together_above_zero(skill.evidence, target, &Evidence::over_placebo, &Evidence::placebo_low,
-                                                &Evidence::placebo_high);
+  const bool faster = together_above_zero(skill, target, &Evidence::effect, &Evidence::low, &Evidence::high);
+  const bool over_placebo =
+      together_above_zero(skill, target, &Evidence::over_placebo, &Evidence::placebo_low, &Evidence::placebo_high);
   Evidence& last = skill.evidence.back();
   last.admitted = !refused && faster && over_placebo;
   if (last.admitted)

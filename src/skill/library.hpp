@@ -62,6 +62,10 @@ Result<Added> add_skill(SkillStore& store, Skill skill, const LibraryLimits& lim
 /// Notes a trial: the skill becomes verified or refused, and a verified one that fails is retired.
 Skill with_evidence(Skill skill, Evidence evidence);
 
+/// The newest trial on a machine of the user's own, on this target; for skills that Kerf comes with, and that were not
+/// tried here yet, the one they come with. Null when there is none.
+const Evidence* trusted_trial(const Skill& skill, std::string_view target);
+
 /// Notes a shorter trial of a verified skill. It stays verified when this trial refuses it neither clearly nor by its
 /// own 90 % intervals, and all trials on the target together, each counting half as much as the one after it, still
 /// show it to be faster than without it and than a placebo; else it is retired.

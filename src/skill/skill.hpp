@@ -51,7 +51,9 @@ struct Evidence {
   double over_placebo = 0, placebo_low = 0, placebo_high = 0;   ///< with less placebo; likewise
   double elsewhere = 0, elsewhere_low = 0, elsewhere_high = 0;  ///< with less without on the unrelated task
   double right_with = 0, right_without = 0;                     ///< shares of samples with a right kernel
-  std::string target, device, mind;
+  std::string target, device;
+  std::string mind;                   ///< minds and models: "builtin", "llm, NAME"
+  std::vector<std::string> settings;  ///< of the searches, where they were not the usual ones: "search.starts=0"
   std::string kerf_version;
   std::int64_t recorded_ms = 0;  ///< wall clock
   bool imported = false;         ///< somebody else's word: shown, not believed

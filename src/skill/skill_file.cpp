@@ -102,6 +102,7 @@ Result<Evidence> evidence_from(const Json& item) {
   KERF_TRY(one.target, text_of(item, "target", kLongestTag));
   KERF_TRY(one.device, text_of(item, "device", 200));
   KERF_TRY(one.mind, text_of(item, "mind", 200));
+  KERF_TRY(one.settings, list_of(item, "settings", 64, 200));
   KERF_TRY(one.kerf_version, text_of(item, "kerf_version", kLongestTag));
   KERF_TRY(const double samples, limited_number(plain, "samples", 0, 1e6));
   one.samples = static_cast<int>(samples);
@@ -144,6 +145,7 @@ Json to_json_value(const Evidence& one) {
           {"target", one.target},
           {"device", one.device},
           {"mind", one.mind},
+          {"settings", one.settings},
           {"kerf_version", one.kerf_version},
           {"recorded_ms", one.recorded_ms},
           {"imported", one.imported},

@@ -33,16 +33,21 @@ std::string entry_words(const CampaignEntry& entry) {
 
 std::string rechecked_words(const RecheckedSkill& skill) {
   return fmt::format("skill {} {}: {:.2f}x ({:.2f} to {:.2f}) of what came without it, {} pairs; {}\n", skill.name,
-                     skill.holds ? "holds" : "is retired", std::exp(skill.effect), std::exp(skill.low),
-                     std::exp(skill.high), skill.pairs, one_line(skill.reason));
+                     skill.first   ? (skill.holds ? "is admitted" : "is refused")
+                     : skill.holds ? "holds"
+                                   : "is retired",
+                     std::exp(skill.effect), std::exp(skill.low), std::exp(skill.high), skill.pairs,
+                     one_line(skill.reason));
 }
 
 /// What became of the skills that were due; "" where there are none.
 std::string recheck_text(const CampaignResult& result) {
-  if (!result.recheck || (result.recheck->verified == 0 && result.recheck->skills.empty())) return "";
+  if (!result.recheck || (result.recheck->note.empty() && result.recheck->skills.empty())) return "";
   const Recheck& recheck = *result.recheck;
-  std::string text = fmt::format("\n{} of {} tried again, {} of {} evaluations\n", recheck.skills.size(),
-                                 counted(recheck.verified, "verified skill"), recheck.evaluations, recheck.budget);
+  const auto first = std::ranges::count_if(recheck.skills, &RecheckedSkill::first);
+  std::string text = fmt::format("\nskills: {} of {} verified tried again, {} of {}, {} of {} evaluations\n",
+                                 static_cast<std::ptrdiff_t>(recheck.skills.size()) - first, recheck.verified, first,
+                                 counted(recheck.candidates, "candidate"), recheck.evaluations, recheck.budget);
   for (const RecheckedSkill& one : recheck.skills) text += "  " + rechecked_words(one);
   if (!recheck.note.empty()) text += fmt::format("  {}\n", one_line(recheck.note));
   return text;

@@ -144,8 +144,10 @@ void show_evidence(const skill::Evidence& one, Console& console) {
                              ratio(one.elsewhere, one.elsewhere_low, one.elsewhere_high), one_line(one.unrelated))
               << fmt::format("            right kernels      {:.0f} % with, {:.0f} % without\n", 100 * one.right_with,
                              100 * one.right_without)
-              << fmt::format("            {} on {}, mind {}, {}, kerf {}\n", one_line(one.target), one_line(one.device),
-                             one_line(one.mind), format_utc(one.recorded_ms), one_line(one.kerf_version));
+              << fmt::format("            {} on {}, mind {}{}, {}, kerf {}\n", one_line(one.target),
+                             one_line(one.device), one_line(one.mind),
+                             one.settings.empty() ? "" : one_line(", " + join(one.settings, ", ")),
+                             format_utc(one.recorded_ms), one_line(one.kerf_version));
 }
 
 Status show_skill(const Skill& one, bool as_json, Console& console) {
