@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is a memory worth? Evaluations to 95 % of the best known speed on held-out tasks, after a campaign on the others: memory on and off.
+"""What is a memory worth? Evaluations to 95 % of the best known speed on held-out tasks, after a campaign on the others: memory on, memory off, and random search without one.
 
     tests/perf/memory_value.py build/release/kerf --out /tmp/value                        real kernels and timings: nine tasks, five seeds
     tests/perf/memory_value.py build/release/kerf --out /tmp/value0 --set search.starts=0  without the planner's first guesses
@@ -30,7 +30,7 @@ import search_quality as quality
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TASKS = ["softmax", "rmsnorm", "layernorm", "rowsum", "cross_entropy", "gelu", "bias_silu", "rope", "matmul", "matmul_bias_gelu"]
-ARMS = ["on", "off"]
+ARMS = ["on", "off", "random"]  # random: no memory, and kernels drawn without regard to what was found
 
 
 def kerf(args, *words):
@@ -87,6 +87,8 @@ def run_once(args, task, arm, seed):
         memory.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(args.out / f"without-{task}.db", memory)
     settings = setting_words(args, "search.patience=0", "search.floor_fraction=1000000", *args.set)
+    if arm == "random":
+        settings += ["--search", "random"]
     out = kerf(args, "optimize", task_file(task, args), "--target", args.target, "--seed", seed, "--evals", args.evals, "--memory", memory, "--out", folder,
                "--json", *settings)
     result = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
@@ -112,12 +114,12 @@ def report(found, arms, tasks, evals, title):
 
 def own_figures(args, runs):
     best = {task: max([r["confirmed"] for r in runs if r["task"] == task], default=0) for task in args.tasks}
-    found = {(task, arm): [] for task in args.tasks for arm in ARMS}
+    found = {(task, arm): [] for task in args.tasks for arm in args.arms}
     for r in runs:
         ratios = [ratio for _, ratio in quality.evaluations_of(args.out / "runs" / r["folder"])]
         found[r["task"], r["search"]].append(next((n for n, ratio in enumerate(ratios, 1) if ratio >= args.goal * best[r["task"]]), args.evals + 1))
     devices = ", ".join(sorted({r["device"] for r in runs if r["device"]}))
-    report(found, ARMS, args.tasks, args.evals, f"Evaluations to {100 * args.goal:.0f} % of the best known speed, memory on and off ({devices}; "
+    report(found, args.arms, args.tasks, args.evals, f"Evaluations to {100 * args.goal:.0f} % of the best known speed, by arm ({devices}; "
            f"{' '.join(args.set) or 'defaults'}; runs' own timings): geometric mean with 95 % interval over {args.seeds} seeds, and how many runs got there within {args.evals}.")
     (args.out / "results.json").write_text(json.dumps([{"task": t, "arm": a, "to_goal": v} for (t, a), v in found.items()], indent=1))
 
@@ -129,10 +131,10 @@ def real(args):
     for seed in range(1, args.seeds + 1):
         of_seed = []
         for task in args.tasks:
-            for arm in ARMS:
+            for arm in args.arms:
                 if not args.time or time.monotonic() - began < args.time:
                     of_seed.append(run_once(args, task, arm, seed))
-        if len(of_seed) < len(args.tasks) * len(ARMS):
+        if len(of_seed) < len(args.tasks) * len(args.arms):
             break
         runs += of_seed
     args.seeds = max([r["seed"] for r in runs], default=0)
@@ -143,9 +145,9 @@ def real(args):
     best = {task: max(least for _, least in values[task].values()) for task in args.tasks}
     leading = {r["folder"]: quality.leaders(quality.evaluations_of(args.out / "runs" / r["folder"])) for r in runs}
     found = {(task, arm): [quality.evaluations_to(leading[r["folder"]], values[task], args.goal * best[task], args.evals) for r in runs
-                           if r["task"] == task and r["search"] == arm] for task in args.tasks for arm in ARMS}
+                           if r["task"] == task and r["search"] == arm] for task in args.tasks for arm in args.arms}
     devices = ", ".join(sorted({r["device"] for r in runs if r["device"]}))
-    report(found, ARMS, args.tasks, args.evals, f"Evaluations to {100 * args.goal:.0f} % of the best known speed, memory on and off ({devices}; "
+    report(found, args.arms, args.tasks, args.evals, f"Evaluations to {100 * args.goal:.0f} % of the best known speed, by arm ({devices}; "
            f"{' '.join(args.set) or 'defaults'}): geometric mean with 95 % interval over {args.seeds} seeds, and how many runs got there within {args.evals}.")
     (args.out / "results.json").write_text(json.dumps([{"task": t, "arm": a, "to_goal": v} for (t, a), v in found.items()], indent=1))
 
@@ -169,6 +171,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--tasks", nargs="*", default=TASKS)
+    parser.add_argument("--arms", nargs="*", default=ARMS, choices=ARMS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--evals", type=int, default=60)
     parser.add_argument("--passes", type=int, default=3, help="times the leaders are measured side by side; 0: not at all")

@@ -22,7 +22,7 @@ def verdict_of(row):
     """How far the reply came: each step needs those before it."""
     verdict = row["verdict"] or {}
     if row["outcome"] != "reply":
-        return "none"
+        return "cut" if row["outcome"] == "truncated" else "none"
     outcome, gate = verdict.get("outcome", ""), verdict.get("gate", "")
     if outcome == "rejected" and gate == "parse":
         return "unreadable"
@@ -31,7 +31,7 @@ def verdict_of(row):
     if outcome == "build_failed":
         return "unbuilt"
     if outcome == "measured":
-        return "faster" if verdict.get("speedup", 0) > 1 else "passed"
+        return "faster" if (verdict.get("speedup") or {}).get("ratio", 0) > 1 else "passed"
     return "wrong"
 
 
@@ -68,9 +68,9 @@ def main():
         f'[[model]]\nname = "{args.model}"\nbase_url = "{args.base_url}"\ncontext_tokens = {args.context}\n'
         f"max_reply_tokens = {args.reply_tokens}\nfirst_byte_seconds = {args.silence}\nsilence_seconds = {args.silence}\nat_once = 1\n")
     env = {**os.environ, "KERF_CACHE": str(args.out / "cache")}
-    kinds = ["none", "unreadable", "known", "unbuilt", "wrong", "passed", "faster"]
-    print("| task | replies | no answer | no kernel in it | known kernel | does not build | wrong or fails | passes | and is faster |")
-    print("|---|" + "---:|" * 8)
+    kinds = ["none", "cut", "unreadable", "known", "unbuilt", "wrong", "passed", "faster"]
+    print("| task | replies | no answer | cut off | no kernel in it | known kernel | does not build | wrong or fails | passes | and is faster |")
+    print("|---|" + "---:|" * 9)
     total = collections.Counter()
     for task in args.tasks:
         rows = [row for row in run(args, task, env) if row["role"] == "policy"]
