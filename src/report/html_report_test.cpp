@@ -55,10 +55,15 @@ TEST_F(HtmlReport, ModelsAndPromptsAreThereWhereSomeWereAsked) {
   RunView run = *run_;
   run.steps[0].provenance = {"writer", "draft-0-pabc", {"experience:aa"}, 100, 20, 0.5, 3};
   run.steps[1].provenance.prompt = "draft-0";
+  EXPECT_TRUE(without["conversations"].empty());
+  run.conversations[1] = {{"policy", "writer", "draft-0", 1, {{"user", "q </script>"}}, "a", "", "reply", 9, 4, 0, 1}};
   const auto with = nlohmann::json::parse(report_data(run, {}, 1 << 20));
   ASSERT_EQ(with["models"].size(), 1u);
   EXPECT_EQ(with["models"][0]["model"], "writer");
   EXPECT_EQ(with["models"][0]["tokens"], 120);
+  ASSERT_EQ(with["conversations"].size(), 1u);
+  EXPECT_EQ(with["conversations"][0]["turns"][0]["messages"][0]["content"], "q </script>");
+  EXPECT_EQ(html_report(run, {}).find("q </script>"), std::string::npos);
   ASSERT_EQ(with["known"].size(), 1u);
   EXPECT_EQ(with["known"][0]["id"], "experience:aa");
   EXPECT_EQ(with["known"][0]["moves"].size(), 1u);

@@ -173,7 +173,9 @@ void add_known(Json& json, const RunView& run) {
 }
 
 void add_models(Json& json, const RunView& run) {
+  constexpr std::size_t kMostText = 2'000'000;  // bytes of conversations
   json["models"] = Json::parse(models_json(run));
+  json["conversations"] = Json::parse(conversations_json(run, kMostText));
   std::size_t of_models = 0;
   for (const ModelTally& one : tally_models(run)) of_models += one.best;
   json["other_best"] = turning_points(run).size() - std::min(of_models, turning_points(run).size());

@@ -63,6 +63,41 @@ std::string models_json(const RunView& run) {
   return text_of(models);
 }
 
+std::string conversations_json(const RunView& run, std::size_t text_budget) {
+  const auto size_of = [](const Exchange& one) {
+    std::size_t bytes = one.reply.size() + one.reasoning.size();
+    for (const Exchange::Message& message : one.messages) bytes += message.content.size();
+    return bytes;
+  };
+  OrderedJson list = OrderedJson::array();
+  for (auto it = run.conversations.rbegin(); it != run.conversations.rend(); ++it) {
+    OrderedJson turns = OrderedJson::array();
+    for (const Exchange& one : it->second) {
+      OrderedJson turn{{"asked_as", one.role},
+                       {"model", one.model},
+                       {"prompt", one.prompt},
+                       {"turn", one.turn},
+                       {"outcome", one.outcome},
+                       {"prompt_tokens", one.prompt_tokens},
+                       {"reply_tokens", one.reply_tokens},
+                       {"cost_usd", finite(one.cost_usd)},
+                       {"seconds", finite(one.seconds)}};
+      if (size_of(one) <= text_budget) {
+        text_budget -= size_of(one);
+        turn["messages"] = OrderedJson::array();
+        for (const Exchange::Message& message : one.messages)
+          turn["messages"].push_back({{"role", message.role}, {"content", message.content}});
+        turn["reply"] = one.reply;
+        turn["reasoning"] = one.reasoning;
+      }
+      turns.push_back(std::move(turn));
+    }
+    list.push_back({{"step", it->first}, {"turns", std::move(turns)}});
+  }
+  std::reverse(list.begin(), list.end());
+  return text_of(list);
+}
+
 std::string skills_json(const RunView& run) {
   OrderedJson skills = OrderedJson::array();
   for (const SkillTally& one : tally_skills(run))

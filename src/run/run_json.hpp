@@ -19,6 +19,12 @@ std::string funnel_json(const RunView& run);
 /// A list with one entry per language model that was asked: what it gave and what it took.
 std::string models_json(const RunView& run);
 
+/// A list with one entry per step that was talked about with a model or a program: "step" and its "turns". What was
+/// said
+/// ("messages", "reply", "reasoning", cut where it is long) is in it from the newest on, while it fits into
+/// `text_budget` bytes.
+std::string conversations_json(const RunView& run, std::size_t text_budget = 0);
+
 /// A list with one entry per skill that the run could use: what came of it here ("gain", a ratio of speeds) and its
 /// last trial (ratios of speeds, or null).
 std::string skills_json(const RunView& run);

@@ -135,6 +135,7 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   run.folder = folder;
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
+  KERF_TRY(run.conversations, load_conversations(*store, run.steps));
   run.archive = replay(run, [](const Step&, const Decision&) {});
   for (const Step& step : run.steps) run.estimates.observe(step);
   const std::string named = run.fact("best_step");

@@ -10,6 +10,7 @@
 #include "archive/archive.hpp"
 #include "archive/speedup_estimates.hpp"
 #include "base/result.hpp"
+#include "run/conversations.hpp"
 #include "store/run_store.hpp"
 
 namespace kerf {
@@ -20,7 +21,8 @@ struct RunView {
   std::vector<Step> steps;     ///< step n is steps[n - 1]
   Archive archive;             ///< as the steps leave it
   SpeedupEstimates estimates;  ///< likewise
-  std::int64_t best = 0;       ///< the winner's step; 0 while nothing was measured
+  Conversations conversations;
+  std::int64_t best = 0;  ///< the winner's step; 0 while nothing was measured
 
   const Step& step(std::int64_t number) const { return steps[static_cast<std::size_t>(number) - 1]; }
   std::string fact(const std::string& key) const;  ///< "" when it is not known

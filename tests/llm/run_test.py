@@ -181,6 +181,11 @@ class Tests:
         check(len(traces) >= 5 and traces[0]["reward"] == -0.8 and traces[1]["reward"] == 1, [t["reward"] for t in traces])
         check(traces[1]["turn"] == 2 and traces[1]["messages"][-1]["role"] == "user", traces[1]["turn"])
         check(all(t["cost_usd"] > 0 and t["model"] == "writer" and t["prompt_tokens"] > 0 for t in traces), "accounts")
+        shown = self.run("show", "repairs").stdout
+        check("Conversations" in shown and "rejected (parse)" in shown, shown)
+        turns = json.loads(self.run("show", "repairs", "--json").stdout)["conversations"]
+        check([one["step"] for one in turns][:4] == [1, 2, 3, 4] and turns[1]["turns"][0]["turn"] == 2, turns)
+        check("I would rather" in self.page("repairs"), "the page has what was said")
         shown = self.run("explain", "repairs", "2").stdout
         check("writer asked as policy, turn 2" in shown and "--chat" in shown, shown)
         shown = self.run("explain", "repairs", "3", "--chat").stdout
@@ -192,6 +197,10 @@ class Tests:
         self.optimize("offline", "--mind", "llm", "--models", models, "--replay-chats", "chats.jsonl", "--evals", 4, script=[500])
         check(not Writer.asked, "a replayed run asked the endpoint")
         check([s["outcome"] for s in self.steps("offline")][:4] == outcomes[:4], "the answers differ")
+
+    def page(self, name):
+        self.run("report", name)
+        return (self.folder / name / "report.html").read_text()
 
     def keyless(self, name):
         for path in (self.folder / name).rglob("*"):
@@ -252,6 +261,22 @@ class Tests:
             outcomes = {t["outcome"] for t in traces}
             check({"reply", "malformed", "empty", "truncated", "refused", "too_large"} <= outcomes, name, outcomes)
             check(result["best_step"] > 0, name, result)
+            print(f"{name}: {len(Writer.asked)} requests, {len(FAILURES)} of them failures of {len(FAILURES)} kinds; {len(given)} whole answers, all in the "
+                  f"traces; {Writer.billed} tokens told by the endpoint, {spent} counted with those it did not tell, of {limit}", flush=True)
+
+    def test_a_model_writes_for_another_language(self):
+        plain = self.run("naive", "task.toml", "--target", "opencl").stdout
+        starts = [self.run("synth", "task.toml", "--target", "opencl", "--start", n).stdout for n in range(2)]
+        broken = plain.replace(";", "", 1)
+        models = self.folder / "opencl.toml"
+        models.write_text(f'[[model]]\nname = "writer"\nbase_url = "{self.url}"\nat_once = 1\n')
+        result = self.optimize("opencl", "--mind", "llm", "--models", models, "--target", "opencl", "--evals", 4, script=[block(broken), block(plain)] + [block(one) for one in starts])
+        outcomes = [s["outcome"] for s in self.steps("opencl") if s["stage"] != "final"]
+        check(outcomes[0] == "build_failed" and outcomes.count("measured") >= 2 and result["best_step"] > 0, outcomes)
+        first = Writer.asked[0]["messages"]
+        check("OpenCL" in first[0]["content"] + first[1]["content"], first)
+        mending = [asked["messages"] for asked in Writer.asked if len(asked["messages"]) == 4]
+        check(mending and mending[0][2]["content"] == block(broken) and "error" in mending[0][3]["content"], "the compiler output is shown")
 
     def facts(self, name):
         database = sqlite3.connect(self.folder / name / "kerf.db")

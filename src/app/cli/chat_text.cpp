@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/cli/run_text.hpp"
 #include "base/one_line.hpp"
 #include "base/printable.hpp"
@@ -30,6 +33,31 @@ std::string chat_text(const std::vector<Exchange>& exchanges, bool whole, const 
   }
   if (!whole) text += paint("--chat shows what was said\n", Colour::dim, style);
   return text;
+}
+
+std::string conversations_text(const RunView& run, int most, const Style& style) {
+  if (run.conversations.empty()) return "";
+  const std::size_t shown = std::min(run.conversations.size(), static_cast<std::size_t>(std::max(most, 1)));
+  std::vector<std::vector<Cell>> rows{
+      {{"step", Colour::none, true}, {"model"}, {"asked as"}, {"tokens", Colour::none, true}, {"came to"}}};
+  for (auto it = std::prev(run.conversations.end(), static_cast<std::ptrdiff_t>(shown)); it != run.conversations.end();
+       ++it) {
+    const ConversationSum sum = sum_of(it->second);
+    const Step& step = run.step(it->first);
+    const double speedup = speedup_of(run, step);
+    const std::string gate(outcome_gate(step.evaluation.outcome));
+    rows.push_back({{std::to_string(it->first), Colour::none, true},
+                    {fit(one_line(sum.models), 24)},
+                    {fit(one_line(sum.questions), 24)},
+                    {fmt::format("{}+{}", sum.prompt_tokens, sum.reply_tokens), Colour::none, true},
+                    {speedup > 0 ? format_speedup(speedup)
+                                 : one_line(fmt::format("{}{}", outcome_name(step.evaluation.outcome),
+                                                        gate.empty() ? "" : " (" + gate + ")"))}});
+  }
+  std::string text = "\n" + paint("Conversations", Colour::bold, style) + "\n" + table(rows, style);
+  if (shown < run.conversations.size())
+    text += fmt::format("the last {} of {}; --top N shows more\n", shown, run.conversations.size());
+  return text + paint("kerf explain RUN STEP --chat has what was said\n", Colour::dim, style);
 }
 
 }  // namespace kerf::cli

@@ -50,6 +50,7 @@ std::string show_json(const RunView& run) {
     count = (count.is_null() ? 0 : count.get<int>()) + 1;
   }
   json["models"] = Json::parse(models_json(run));
+  json["conversations"] = Json::parse(conversations_json(run));
   json["skills"] = Json::parse(skills_json(run));
   json["known"] = {{"arms", Json::parse(arms_json(run))}, {"items", Json::parse(known_json(run))}};
   json["archive"] = Json::array();
@@ -85,8 +86,8 @@ Status show(const ShowOptions& options, const Environment& environment, Console&
   const Style& style = console.out_style;
   console.out << run_heading(run, style) << best_text(run, style) << kept_comparison_text(run, style)
               << funnel_text(run, style) << minds_text(run, style) << models_text(run, style)
-              << prompts_text(run, style) << knowledge_text(run, style) << skills_text(run, style)
-              << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
+              << conversations_text(run, options.top, style) << prompts_text(run, style) << knowledge_text(run, style)
+              << skills_text(run, style) << archive_text(run, style) << top_text(run, options.top, style) << std::flush;
   return {};
 }
 

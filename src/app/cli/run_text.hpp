@@ -41,6 +41,8 @@ std::string steps_csv(const RunView& run);
 std::string search_text(const RunView& run, const Style& style);
 /// One step: its outcome with the evidence, and how it came about from its first ancestor on.
 std::string step_text(const RunView& run, std::int64_t number, bool diff, const Style& style);
+/// The last conversations with models and programs, one line each, and what came of them; "" where there were none.
+std::string conversations_text(const RunView& run, int most, const Style& style);
 /// The questions behind a step, one line each, or `whole` with all that was said; "" when there were none.
 std::string chat_text(const std::vector<Exchange>& exchanges, bool whole, const Style& style);
 

@@ -8,6 +8,14 @@ function evidenceTable(e) {
   return h('dl', { class: 'facts' }, rows.map(([k, v]) => [h('dt', {}, k), h('dd', {}, String(v))]));
 }
 
+function conversation(n, turns) {
+  const said = (who, text) => text ? [h('dt', {}, who), h('dd', {}, h('pre', { class: 'text' }, text))] : '';
+  return turns.map(t => h('details', { class: 'talk' }, h('summary', {}, `${t.model || 'a program'} asked as ${t.asked_as}, turn ${t.turn}: ${t.outcome}; ${t.prompt_tokens} and ${t.reply_tokens} tokens in ${seconds(t.seconds)}`
+    + (t.cost_usd ? `, ${t.cost_usd.toFixed(4)} USD` : '')),
+    t.messages ? h('dl', { class: 'chat' }, t.messages.map(m => said(m.role, m.content)), said('reasoning', t.reasoning), said('reply', t.reply))
+      : h('p', { class: 'note' }, `left out to keep this page small; kerf explain RUN ${n} --chat shows it`)));
+}
+
 function openDetail(n) {
   const step = stepOf(n);
   if (!step) return;
@@ -28,6 +36,8 @@ function openDetail(n) {
     ['Why there', step.reasons.join('; ')], ['At', seconds(step.seconds)]].filter(f => f[1]);
   body.push(h('h3', {}, 'Facts'), h('dl', { class: 'facts' }, facts.map(([k, v]) => [h('dt', {}, k), h('dd', { class: k === 'Id' ? 'mono' : undefined }, v)]),
     step.parents.length ? [h('dt', {}, 'Parents'), h('dd', {}, links(step.parents))] : '', children.length ? [h('dt', {}, 'Children'), h('dd', {}, links(children.slice(0, 40)), children.length > 40 ? ` and ${children.length - 40} more` : '')] : ''));
+  const talk = (data.conversations || []).find(c => c.step === n);
+  if (talk) body.push(h('h3', {}, 'Conversation'), ...conversation(n, talk.turns));
   const diff = data.diffs[n];
   if (diff && diff.hunks.length) body.push(h('h3', {}, `Changes against step ${diff.parent}`), diffView(diff));
   body.push(h('h3', {}, 'Source'), sourceView(step.source));
