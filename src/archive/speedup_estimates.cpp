@@ -27,9 +27,11 @@ void SpeedupEstimates::observe(const Step& step) {
   KERF_CHECK(step.number == static_cast<std::int64_t>(entries_.size()) + 1, "steps come in order, without gaps");
   Entry& entry = entries_.emplace_back();
   const auto* measurement = std::get_if<Measurement>(&step.evaluation.outcome);
-  if (measurement == nullptr || is_fallback(step)) return;
+  if (measurement == nullptr) return;
   if (!(measurement->speedup.ratio > 0) || !std::isfinite(measurement->speedup.ratio)) return;
   entry.own = measurement->speedup;
+  entry.plain = is_fallback(step);
+  if (entry.plain && entry.own.vs == step.name) entry.own = {entry.own.vs, 1, 1, 1};  // it is its own baseline
   entry.root = step.number;
   entry.log = std::log(entry.own.ratio);
   const auto& comparison = measurement->comparison;
@@ -57,7 +59,7 @@ double SpeedupEstimates::settled_log(const Entry& entry) const {
 
 Speedup SpeedupEstimates::so_far(std::int64_t step) const {
   const Entry* entry = timed(step);
-  if (entry == nullptr) return {};
+  if (entry == nullptr || entry->plain) return {};
   if (entry->root == step) return entry->own;
   const Noise noise = sum(entry->chained, noise_of(timed(entry->root)->own));
   return {entry->own.vs, std::exp(entry->log), std::exp(entry->log - noise.below), std::exp(entry->log + noise.above)};
@@ -66,7 +68,7 @@ Speedup SpeedupEstimates::so_far(std::int64_t step) const {
 Speedup SpeedupEstimates::on_scale_of(std::int64_t anchor, std::int64_t step) const {
   const Entry* scale = timed(anchor);
   const Entry* entry = timed(step);
-  if (scale == nullptr || entry == nullptr) return so_far(step);
+  if (scale == nullptr || entry == nullptr || entry->plain) return so_far(step);
   const Entry* last = timed(entry->again) != nullptr ? timed(entry->again) : entry;
   if (last == scale || entry->before == anchor) return scale->own;
   Noise noise = sum(noise_of(scale->own), last->chained);

@@ -19,9 +19,9 @@ class SpeedupEstimates {
   /// kernel, which is not compared with itself.
   Speedup so_far(std::int64_t step) const;
 
-  /// In hindsight, on the scale of `anchor` (the run's best), whose own measurement stands as it is: what the step was
-  /// times as fast as `anchor`, times that. A finalist counts as it did when it was measured again. As `so_far` where
-  /// `anchor` was not timed.
+  /// In hindsight, on the scale of `anchor` (the run's best), whose own measurement stands as it is (the plain kernel
+  /// is once as fast as itself): what the step was times as fast as `anchor`, times that. A finalist counts as it did
+  /// when it was measured again. As `so_far` where `anchor` was not timed.
   Speedup on_scale_of(std::int64_t anchor, std::int64_t step) const;
 
  private:
@@ -31,6 +31,7 @@ class SpeedupEstimates {
   };
   struct Entry {
     Speedup own;              // as measured; ratio 0: not timed
+    bool plain = false;       // the plain kernel: others are shown on its scale, itself it has no figure
     std::int64_t root = 0;    // the step whose measurement its figure starts from: itself, unless it was timed in turn
     double log = 0;           // so far
     Noise chained;            // of the comparisons between it and its root

@@ -116,7 +116,23 @@ TEST(SpeedupEstimates, KernelsWithoutTimesAndThePlainOneHaveNone) {
     EXPECT_EQ(run.so_far(step), 0) << step;
     EXPECT_EQ(run.on_scale_of(one, step), 0) << step;
   }
-  EXPECT_EQ(run.on_scale_of(fallback, one), 2) << "no scale: as during the search";
+  EXPECT_EQ(run.on_scale_of(fallback, one), 2) << "never timed in turn: as each measured by itself";
+}
+
+TEST(SpeedupEstimates, WhereThePlainKernelIsTheBestOthersAreOnItsScale) {
+  Timed run;
+  const auto lucky = run.measured(1.65);
+  Step plain;
+  plain.proposer = kBaselineProposer;
+  plain.name = "naive";
+  Measurement measurement;
+  measurement.speedup = {"naive", 0.8, 0.7, 0.9};  // of itself, at another time
+  measurement.comparison = against(lucky, 1.88);
+  plain.evaluation.outcome = measurement;
+  const auto fallback = run.add(plain);
+  EXPECT_NEAR(run.on_scale_of(fallback, lucky), 1 / 1.88, 1e-9);
+  EXPECT_EQ(run.on_scale_of(fallback, fallback), 0) << "it is not compared with itself";
+  EXPECT_EQ(run.so_far(lucky), 1.65);
 }
 
 TEST(SpeedupEstimates, AComparisonWithALaterOrUnknownStepIsNotFollowed) {

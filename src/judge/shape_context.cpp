@@ -35,10 +35,6 @@ Result<std::string> plain_source(const Task& task, const std::string& target, co
   return codegen::generate_naive(ir::simplify(*task.graph), dialect, options);
 }
 
-Result<std::string> plain_source(const Task& task, const Target& target, bool parallel) {
-  return plain_source(task, target.name, target.language->dialect(), parallel);
-}
-
 Result<std::string> naive_source(const Task& task, const std::string& target, const codegen::DialectTraits& dialect) {
   if (task.graph) return plain_source(task, target, dialect, false);
   if (dialect.accepts_cpp_references)
@@ -88,6 +84,18 @@ Result<std::string> naive_source(const Task& task, const Target& target) {
 
 Result<std::string> naive_source(const Task& task, const TargetDescription& target) {
   return naive_source(task, target.name, *target.dialect);
+}
+
+Result<std::string> naive_parallel_source(const Task& task, const Target& target) {
+  const DeviceFacts& facts = target.device->facts();
+  if (!task.graph || !facts.runs_on_host || facts.compute_units < 2 || !target.language->dialect().host_entry)
+    return std::string{};
+  return plain_source(task, target.name, target.language->dialect(), true);
+}
+
+Result<std::string> naive_parallel_source(const Task& task, const TargetDescription& target) {
+  if (!task.graph || !target.dialect->host_entry) return std::string{};
+  return plain_source(task, target.name, *target.dialect, true);
 }
 
 Result<std::unique_ptr<ShapeContext>> ShapeContext::prepare(const Inputs& inputs, const UsablePatterns* patterns,
@@ -173,16 +181,15 @@ Status ShapeContext::add_baselines(const Inputs& inputs) {
   const bool opponents = inputs.is_timed && shape_.weight > 0;
   KERF_TRY(const std::string naive, naive_source(inputs.task, inputs.target));
   if (!naive.empty() && (opponents || !inputs.task.graph)) {
-    KERF_TRY(auto plain, build_plain(inputs, "naive", naive));
+    KERF_TRY(auto plain, build_plain(inputs, kNaiveBaseline, naive));
     baselines_.push_back(std::move(plain));
   }
   // One core of many is a weak opponent; elsewhere the naive kernel's work items run side by side as they are.
   const DeviceFacts& facts = inputs.target.device->facts();
-  const bool parallel = inputs.task.graph && facts.runs_on_host && facts.compute_units > 1 &&
-                        inputs.target.language->dialect().host_entry;
+  KERF_TRY(const std::string side_by_side, naive_parallel_source(inputs.task, inputs.target));
+  const bool parallel = !side_by_side.empty();
   if (parallel && opponents) {
-    KERF_TRY(const std::string source, plain_source(inputs.task, inputs.target, true));
-    KERF_TRY(auto plain, build_plain(inputs, "naive-parallel", source));
+    KERF_TRY(auto plain, build_plain(inputs, kParallelBaseline, side_by_side));
     baselines_.push_back(std::move(plain));
   }
   if (inputs.task.graph) {

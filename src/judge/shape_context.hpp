@@ -158,7 +158,14 @@ std::ptrdiff_t usual_sets(const Task& task, const ShapeSet& shape);
 
 /// Source of the naive kernel in the target's language; "" when the task's reference has none there.
 Result<std::string> naive_source(const Task& task, const Target& target);
+/// The same with its outer loop shared among threads, where kernels of the language do that themselves and the device
+/// has several cores; "" elsewhere.
+Result<std::string> naive_parallel_source(const Task& task, const Target& target);
 /// The same for a target that need not be there: neither compiler nor device takes part.
 Result<std::string> naive_source(const Task& task, const TargetDescription& target);
+Result<std::string> naive_parallel_source(const Task& task, const TargetDescription& target);
+
+inline constexpr const char* kNaiveBaseline = "naive";
+inline constexpr const char* kParallelBaseline = "naive-parallel";
 
 }  // namespace kerf

@@ -402,13 +402,21 @@ void leave_behind(const OptimizeRequest& request, const RunStore& store, Machine
   if (!kept) observer.on_event(RunNote{"the memory cannot be added to: " + kept.error().message});
 }
 
+/// The stronger of the plain kernels: the winner itself, or the one that the winner's speedup is over.
+Result<std::string> plain_to_offer(const Task& task, const Target& target, const std::optional<Step>& best) {
+  const auto* measured = best ? std::get_if<Measurement>(&best->evaluation.outcome) : nullptr;
+  if (best && is_fallback(*best)) return best->source;
+  if (measured != nullptr && measured->speedup.vs == kParallelBaseline) return naive_parallel_source(task, target);
+  return naive_source(task, target);
+}
+
 /// Where nothing was faster than the plain kernel, that one is what the user should have, unless it was refused itself.
 Status offer_naive(const Task& task, const Target& target, const std::string& extension, const RunStore& store,
                    OptimizeResult& result) {
   if (result.standing == Standing::faster || result.search.interrupted) return {};
   KERF_TRY(const auto steps, store.steps());
   if (!naive_is_usable(steps)) return {};
-  KERF_TRY(const std::string source, naive_source(task, target));
+  KERF_TRY(const std::string source, plain_to_offer(task, target, result.best));
   if (source.empty()) return {};
   result.naive = result.folder / ("naive" + extension);
   return write_file_atomic(*result.naive, source);
@@ -450,7 +458,10 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   inputs.target = request.config.target;
   if (!request.follow.empty()) inputs.follow = &request.follow;
   KERF_TRY(const std::string naive, naive_source(request.task.task, session.target()));
-  if (!naive.empty()) inputs.fallbacks.push_back({"naive", naive, "", {}, "the naive kernel"});
+  KERF_TRY(const std::string parallel, naive_parallel_source(request.task.task, session.target()));
+  if (!parallel.empty())
+    inputs.fallbacks.push_back({kParallelBaseline, parallel, "", {}, "the naive kernel, threaded"});
+  if (!naive.empty()) inputs.fallbacks.push_back({kNaiveBaseline, naive, "", {}, "the naive kernel"});
   KERF_TRY(result.search, kerf::optimize(inputs, search, keeper));
   KERF_TRY_VOID(keeper.keep_spending());
   leave_behind(request, store, machinery, observer);

@@ -63,6 +63,7 @@ class Search {
   Status begin_next();  ///< gives the device something to do
   Status wait();        ///< for something to be reported, and takes it in
   Status confirm();     ///< the best ones are measured again
+  Status settle();      ///< and the naive kernel, when they fall short of what the search saw
   Status fall_back();   ///< the naive kernel, when nothing beats the baseline
 
   SearchProgress progress(std::optional<Stage> stage) const;
@@ -92,6 +93,8 @@ class Search {
   Status compared(std::int64_t id, Ticket& ticket, PairedOutcome outcome);
   Status finish(std::int64_t id);
   Status judge_reserved();
+  Status measure_again(std::int64_t step);
+  bool is_shown_faster(std::int64_t step) const;  ///< than the strongest baseline; 0: none is
   void observe(Step& step);
   Status take(Step step);
 
@@ -578,11 +581,7 @@ Status Search::confirm() {
   confirmed_ = 0;
   for (const Elite& elite : finalists) {
     if (confirmed_ == options_.finalists || inputs_.interrupted) break;
-    if (!state_.confirmation_of(elite.step)) {
-      add(variant_of(state_, elite.step, Stage::final, "confirm", fmt::format("step {} measured again", elite.step)),
-          true, Effort::final);
-      KERF_TRY_VOID(judge_reserved());
-    }
+    KERF_TRY_VOID(measure_again(elite.step));
     const auto confirmation = state_.confirmation_of(elite.step);
     if (confirmation && std::holds_alternative<Measurement>(state_.step(*confirmation).evaluation.outcome))
       ++confirmed_;
@@ -590,12 +589,35 @@ Status Search::confirm() {
   return {};
 }
 
+Status Search::measure_again(std::int64_t step) {
+  if (state_.confirmation_of(step)) return {};
+  add(variant_of(state_, step, Stage::final, "confirm", fmt::format("step {} measured again", step)), true,
+      Effort::final);
+  return judge_reserved();
+}
+
+/// A finalist's second figure may fall short of the search's first one, which favours the lucky: then a kernel that the
+/// user has anyway is measured beside it, however far behind it seemed.
+Status Search::settle() {
+  if (is_shown_faster(state_.best_step()) || inputs_.interrupted) return {};
+  KERF_TRY_VOID(fall_back());
+  for (std::int64_t number = 1; number < state_.next_number() && !inputs_.interrupted; ++number) {
+    const Step& step = state_.step(number);
+    const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
+    if (is_fallback(step) && measured && !is_confirmation(step)) KERF_TRY_VOID(measure_again(number));
+  }
+  return {};
+}
+
+bool Search::is_shown_faster(std::int64_t step) const {
+  return step != 0 && compared_speedup(std::get<Measurement>(state_.step(step).evaluation.outcome)).low > 1;
+}
+
 /// A kernel that a user has anyway is a candidate like others; it is tried when nothing was shown to be faster.
 Status Search::fall_back() {
   tickets_.clear();  // what is still being built or asked for is given up
   reserved_.reset();
-  const std::int64_t best = state_.best_step();
-  if (best != 0 && compared_speedup(std::get<Measurement>(state_.step(best).evaluation.outcome)).low > 1) return {};
+  if (is_shown_faster(state_.best_step())) return {};
   for (const Proposal& fallback : inputs_.fallbacks) {
     Question question;
     question.operation = {kBaselineProposer, {"naive"}};
@@ -685,6 +707,7 @@ Result<SearchResult> optimize(const SearchInputs& inputs, const SearchOptions& a
     KERF_TRY_VOID(search.check_asked());
     KERF_TRY_VOID(search.fall_back());
     KERF_TRY_VOID(search.confirm());
+    KERF_TRY_VOID(search.settle());
   }
   return conclude(inputs, search, stopped, observer);
 }

@@ -431,6 +431,22 @@ TEST_F(LoopTest, OffersTheNaiveKernelWhenNothingBeatsIt) {
   EXPECT_EQ(std::ranges::count_if(steps("b"), [](const Step& s) { return s.proposer == "baseline"; }), 0);
 }
 
+TEST_F(LoopTest, OffersTheNaiveKernelWhenTheFinalistsFallShort) {
+  fallbacks = {point_proposal({15, 6, 2})};
+  fallbacks[0].name = "family2";
+  options.evaluations = 6;
+  evaluator.before = [&] {  // the machine calms down: what the search saw was luck
+    if (evaluator.evaluated >= options.evaluations) evaluator.scale = 0.05;
+  };
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  EXPECT_FALSE(result.beats_baseline);
+  const auto all = steps("a");
+  EXPECT_EQ(std::ranges::count_if(all, [](const Step& s) { return s.proposer == "baseline"; }), 2)
+      << "once judged, once beside the finalists";
+  EXPECT_EQ(all.at(static_cast<std::size_t>(result.best_step - 1)).proposer, "baseline");
+}
+
 TEST_F(LoopTest, BuildingSideBySideKeepsTheOrderOfDecisions) {
   options.evaluations = 40;
   options.at_once = 4;

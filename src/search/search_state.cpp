@@ -132,12 +132,16 @@ std::int64_t SearchState::best_step() const {
   const auto first = first_confirmation();
   if (!first) return elite->step;
   // The first is what the search took for the best: another one takes its place when it is faster beyond the noise.
+  // For what a user has anyway it is enough to be faster than one that is slower than the baseline.
   std::int64_t best = *first;
   for (const auto& [confirmed, number] : confirmations_) {
     const Evaluation& evaluation = step(number).evaluation;
     const auto* measurement = std::get_if<Measurement>(&evaluation.outcome);
-    if (measurement == nullptr || archive_.find(confirmed) == nullptr) continue;
-    const bool undecided = measurement->comparison && measurement->comparison->low <= 1;
+    const bool plain = is_fallback(step(number));
+    if (measurement == nullptr || (archive_.find(confirmed) == nullptr && !plain)) continue;
+    const bool slower = std::get<Measurement>(step(*first).evaluation.outcome).speedup.high < 1;
+    const bool undecided = measurement->comparison &&
+                           (plain && slower ? measurement->comparison->ratio : measurement->comparison->low) <= 1;
     if (!undecided && fitness_of(step(best).evaluation) < fitness_of(evaluation)) best = number;
   }
   return best;

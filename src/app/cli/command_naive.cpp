@@ -8,7 +8,14 @@ Status naive(const NaiveOptions& options, const Environment& environment, Consol
   if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task, environment));
-  KERF_TRY(const std::string source, naive_source(task, *find_target(options.target)));
+  const TargetDescription& target = *find_target(options.target);
+  KERF_TRY(const std::string source,
+           options.parallel ? naive_parallel_source(task, target) : naive_source(task, target));
+  if (source.empty() && options.parallel)
+    return fail(Errc::invalid_input, task.graph ? "--parallel is for targets whose kernels start threads themselves; "
+                                                  "the work items of " +
+                                                      options.target + " run side by side as they are"
+                                                : "--parallel is for references that are expressions");
   if (source.empty())
     return fail(Errc::invalid_input, "the reference of " + task.name +
                                          " is C++ code, so there is a naive kernel only for target " +

@@ -108,6 +108,7 @@ Status doctor(const DoctorOptions& options, const Environment& environment, Cons
 struct NaiveOptions {
   std::string task;
   std::string target;
+  bool parallel = false;
 };
 Status naive(const NaiveOptions& options, const Environment& environment, Console& console);
 

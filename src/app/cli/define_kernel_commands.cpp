@@ -161,6 +161,7 @@ void define_others(CLI::App& app, Options& options) {
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
   add_value(naive, "--target", options.naive.target, "NAME", "Required: " + target_choices());
+  naive->add_flag("--parallel", options.naive.parallel, "Its outer loop shared among threads (processors)");
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
   synth->footer(
       "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
