@@ -210,6 +210,28 @@ class SourceReading {
 
 }  // namespace
 
+bool is_header_macro(std::string_view name) {
+  constexpr std::array kNames = {"NAN",         "INFINITY",  "HUGE_VAL",     "HUGE_VALF", "MAXFLOAT",  "FP_NAN",
+                                 "FP_INFINITE", "FP_ZERO",   "FP_SUBNORMAL", "FP_NORMAL", "FP_ILOGB0", "FP_ILOGBNAN",
+                                 "FP_FAST_FMA", "M_E",       "M_LOG2E",      "M_LOG10E",  "M_LN2",     "M_LN10",
+                                 "M_PI",        "M_PI_2",    "M_PI_4",       "M_1_PI",    "M_2_PI",    "M_2_SQRTPI",
+                                 "M_SQRT2",     "M_SQRT1_2", "FP_FAST_FMAF"};
+  constexpr std::array kTypes = {"INT",  "UINT",  "CHAR",  "SCHAR",  "UCHAR",   "SHRT", "USHRT",
+                                 "LONG", "ULONG", "LLONG", "ULLONG", "PTRDIFF", "SIZE", "WCHAR"};
+  constexpr std::array kLimits = {"_MAX", "_MIN", "_BIT", "_WIDTH", "_C"};
+  const auto limit = std::ranges::find_if(kLimits, [&](const char* one) { return name.ends_with(one); });
+  if (limit != kLimits.end() &&
+      std::ranges::any_of(kTypes, [&](const char* type) {  // INT_MAX, UINT64_MAX, INTMAX_C, but not INTER_MAX
+        std::string_view rest = name.substr(0, name.size() - std::string_view(*limit).size());
+        if (!rest.starts_with(type)) return false;
+        rest.remove_prefix(std::string_view(type).size());
+        return rest.empty() || rest == "MAX" || rest == "PTR" || rest.find_first_not_of("0123456789") == rest.npos;
+      }))
+    return true;
+  const bool of_floats = name.starts_with("FLT_") || name.starts_with("DBL_") || name.starts_with("LDBL_");
+  return of_floats || holds_word(kHeaderNames, name) || holds_word(kNames, name);
+}
+
 std::vector<std::string> outside_influences(std::string_view source, const SourceRules& rules) {
   return SourceReading(source, rules).influences();
 }

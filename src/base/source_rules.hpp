@@ -18,4 +18,7 @@ struct SourceRules {
 /// "#include_next", "#if on KERF_EXPORT". Names that are pasted together (##) from pieces of the source count too.
 std::vector<std::string> outside_influences(std::string_view source, const SourceRules& rules);
 
+/// Whether standard headers define a macro of this name (INT_MAX, M_PI, NAN), so that nothing else can have it.
+bool is_header_macro(std::string_view name);
+
 }  // namespace kerf

@@ -70,9 +70,11 @@ Result<std::vector<File>> compiled_library(const Winner& winner, const CompiledL
     std::string text = before;
     for (const auto& instance : instances_of(winner)) text += instance_block(winner, language, instance, kernel);
     return std::vector<File>{
-        {header_file, header(winner, language,
-                             fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}\n{2}#endif  // {0}_IMPLEMENTATION\n",
-                                         upper(name), text, dispatch))}};
+        {header_file,
+         header(winner, language,
+                fmt::format("\n#if defined({0}_IMPLEMENTATION) && !defined(KERF_EXPORT_{0}_IMPLEMENTED)\n#define "
+                            "KERF_EXPORT_{0}_IMPLEMENTED\n{1}\n{2}#endif  // {0}_IMPLEMENTATION\n",
+                            upper(name), text, dispatch))}};
   }
   std::vector<File> files{{header_file, header(winner, language, "")}};
   for (const auto& instance : instances_of(winner))

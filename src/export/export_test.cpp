@@ -129,7 +129,8 @@ TEST(Export, OneHeaderHoldsEverything) {
     const auto result = exported(target, Format::c_header);
     ASSERT_TRUE(result.files);
     ASSERT_EQ(result.files->size(), 1u);
-    EXPECT_HAS((*result.files)[0].text, "#ifdef RMSNORM_IMPLEMENTATION");
+    EXPECT_HAS((*result.files)[0].text,
+               "#if defined(RMSNORM_IMPLEMENTATION) && !defined(KERF_EXPORT_RMSNORM_IMPLEMENTED)");
   }
 }
 

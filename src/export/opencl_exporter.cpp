@@ -139,8 +139,10 @@ class OpenclExporter final : public Exporter {
           {name + ".c",
            fmt::format("/* Compiles and launches the kernels. */\n#include \"{}.h\"\n\n{}", name, implementation)},
           {name + ".cl", winner.candidate.source}};
-    values["IMPLEMENTATION"] =
-        fmt::format("\n#ifdef {0}_IMPLEMENTATION\n{1}#endif /* {0}_IMPLEMENTATION */\n", upper(name), implementation);
+    values["IMPLEMENTATION"] = fmt::format(
+        "\n#if defined({0}_IMPLEMENTATION) && !defined(KERF_EXPORT_{0}_IMPLEMENTED)\n#define "
+        "KERF_EXPORT_{0}_IMPLEMENTED\n{1}#endif /* {0}_IMPLEMENTATION */\n",
+        upper(name), implementation);
     return std::vector<File>{{name + ".h", filled("opencl.h.in", values)}};
   }
 

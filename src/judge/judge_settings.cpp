@@ -31,7 +31,7 @@ const std::vector<Setting<JudgeOptions>>& judge_settings() {
              "noise that is enough where every baseline is clearly slower or clearly faster"},
             [](auto& o) -> auto& { return o.measure.decided_noise; }),
       entry({"measure.settle_rounds", "rounds", 1, 1e6, true,
-             "rounds that are enough where the time limit would not bring the wished noise either"},
+             "rounds after which timing stops when the time limit could not reach target_noise"},
             [](auto& o) -> auto& { return o.measure.settle_rounds; }),
       entry({"judge.call_limit_ms", "ms", 1, 3.6e6, true,
              "a call may take this long and 20 times the naive kernel's time before it counts as hung"},

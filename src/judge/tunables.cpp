@@ -1,6 +1,7 @@
 #include "judge/tunables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,17 @@
 #include "base/text.hpp"
 
 namespace kerf {
+namespace {
+
+std::string nearest_value(const std::vector<std::int64_t>& values, std::int64_t given) {
+  const auto distance = [&](std::int64_t value) {
+    return std::fabs(static_cast<double>(value) - static_cast<double>(given));
+  };
+  const auto best = std::ranges::min_element(values, {}, distance);
+  return best == values.end() ? "" : fmt::format(" (the nearest is {})", *best);
+}
+
+}  // namespace
 
 Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& given, TunableValues allowed) {
   Bindings all;
@@ -26,8 +38,9 @@ Result<Bindings> resolve_tunables(const Candidate& candidate, const Bindings& gi
                               did_you_mean(name, names), names.empty() ? "none" : join(names, ", ")));
     if (allowed == TunableValues::declared &&
         std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
-      return fail(Errc::invalid_input, fmt::format("{}: tunable '{}' has no value {}; choose one of: {}",
-                                                   candidate.name, name, value, fmt::join(tunable->values, ", ")));
+      return fail(Errc::invalid_input,
+                  fmt::format("{}: tunable '{}' has no value {}{}; choose one of: {}", candidate.name, name, value,
+                              nearest_value(tunable->values, value), fmt::join(tunable->values, ", ")));
     all[name] = value;
   }
   return all;

@@ -24,7 +24,7 @@ TEST(Tunables, AValueThatIsNotDeclaredIsRefusedUnlessTheCallerAllowsIt) {
   const auto resolved = resolve_tunables(candidate, {{"VEC", 3}});
   ASSERT_FALSE(resolved);
   EXPECT_EQ(resolved.error().code, Errc::invalid_input);
-  EXPECT_EQ(resolved.error().message, "k.cpp: tunable 'VEC' has no value 3; choose one of: 1, 2, 4");
+  EXPECT_EQ(resolved.error().message, "k.cpp: tunable 'VEC' has no value 3 (the nearest is 2); choose one of: 1, 2, 4");
   EXPECT_EQ(resolve_tunables(candidate, {{"VEC", 3}}, TunableValues::any).value().at("VEC"), 3);
 }
 

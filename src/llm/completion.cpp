@@ -243,9 +243,10 @@ ChatOutcome ReplyReader::finish(const HttpOutcome& http) {
     if (error_)
       failed = error_;
     else if (!bad_.empty() || !completion_seen_)
-      failed = failure(FailureKind::malformed,
-                       fmt::format("{}'s endpoint answers with '{}' that is no chat completion{}; check --base-url",
-                                   model_, head.content_type, bad_.empty() ? "" : ": " + bad_));
+      failed =
+          failure(FailureKind::malformed,
+                  fmt::format("{}'s endpoint answers with '{}', which is not a chat completion{}; check --base-url",
+                              model_, head.content_type, bad_.empty() ? "" : ": " + bad_));
     else if (finish_reason_ == "content_filter" || !refusal_.empty())
       failed = failure(FailureKind::refused,
                        fmt::format("{} refuses to answer{}", model_,

@@ -182,7 +182,8 @@ Result<ChatOutcome> outcome_from_json(const std::string& text) {
 Result<std::unique_ptr<ChatRecorder>> open_chat_recorder(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0)
-    return fail(Errc::io, fmt::format("cannot open {} to record in it: {}", file.string(), std::strerror(errno)));
+    return fail(Errc::invalid_input,
+                fmt::format("cannot open {} to record in it: {}", file.string(), std::strerror(errno)));
   return std::make_unique<FileRecorder>(file, descriptor);
 }
 

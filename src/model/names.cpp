@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/source_rules.hpp"
 #include "base/text.hpp"
 
 namespace kerf {
@@ -158,8 +159,9 @@ constexpr auto kReserved = std::to_array<std::string_view>({
     "xor_eq",
 });
 
-// OpenCL C and CUDA vector types: float4, uchar16, ...
+// OpenCL C and CUDA vector types: float4, uchar16, image2d_t, ...
 bool is_vector_type(std::string_view word) {
+  if (word.starts_with("image") && word.ends_with("_t")) return true;  // image2d_t, image1d_buffer_t
   const auto digits = word.find_first_of("0123456789");
   if (digits == std::string_view::npos) return false;
   constexpr auto kBases = std::to_array<std::string_view>({"char", "double", "float", "half", "int", "long", "longlong",
@@ -203,6 +205,9 @@ Status check_name(std::string_view what, std::string_view name) {
   if (is_reserved_word(name))
     return fail(Errc::invalid_input,
                 fmt::format("{} '{}' is a reserved word of C++, CUDA or OpenCL C; choose another name", what, name));
+  if (is_header_macro(name))
+    return fail(Errc::invalid_input,
+                fmt::format("{} '{}' is a macro of the standard headers; choose another name", what, name));
   if (is_needed_function(name))
     return fail(Errc::invalid_input,
                 fmt::format("{} '{}' is a function of OpenCL C that kernels need; choose another name", what, name));

@@ -26,6 +26,15 @@ TEST(CheckName, RefusesFunctionsThatEveryKernelCalls) {
   for (const auto* name : {"length", "step", "distance", "as_is", "convert", "get_rows"}) EXPECT_EQ(refusal(name), "");
 }
 
+TEST(CheckName, RefusesMacrosOfStandardHeaders) {
+  for (const auto* name : {"M_PI", "NAN", "INFINITY", "INT_MAX", "UINT64_MAX", "INTMAX_C", "CHAR_BIT", "FLT_EPSILON",
+                           "SIZE_MAX", "EOF", "FP_ZERO"})
+    EXPECT_NE(refusal(name).find("macro"), std::string::npos) << name;
+  for (const auto* name : {"INTER_MAX", "M_TILE", "FP_DIM", "SIZE", "MAX", "INT8", "LONG_CONTEXT"})
+    EXPECT_EQ(refusal(name), "") << name;
+  EXPECT_NE(refusal("image2d_t").find("reserved word"), std::string::npos);
+}
+
 TEST(CheckName, RefusesPrefixesThatCompilersOrKerfOwn) {
   for (const auto* name : {"__x", "_X", "kerf_x"}) EXPECT_NE(refusal(name).find("prefix"), std::string::npos) << name;
 }

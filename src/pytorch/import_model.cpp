@@ -95,7 +95,7 @@ Error without_answer(const ImportRequest& request, const ProcessOutcome& outcome
                                               : fmt::format("ended with exit code {}", outcome.exit_code);
   const std::string said = tail(outcome.err);
   return {Errc::invalid_input,
-          fmt::format("{}: Python {} while importing it; it may need more memory than it may use{}", file, how,
+          fmt::format("{}: Python {} while importing it; it may need more memory than its limit allows{}", file, how,
                       said.empty() ? "" : ": " + said)};
 }
 

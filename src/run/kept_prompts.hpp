@@ -15,9 +15,9 @@ namespace kerf {
 
 inline constexpr const char* kPromptsFact = "prompts";  ///< of a run: what it began with, JSON
 
-/// The variants a run begins with: up to three that did better than the seed, the best for sure first, and one that
-/// was hardly tried yet. The seed is among them where it was used. Figures count for at most eight answers and
-/// are set against the best of them, which is the level that the run's own gains will be taken from.
+/// The variants a run begins with: up to three that did better than the seed, by a lower bound of their gain, and one
+/// that was hardly tried yet. The seed is among them where it was used. Figures count for at most eight answers and are
+/// set against the best of them, which is the level that the run's own gains will be taken from.
 std::vector<agents::PromptVariant> prompts_to_begin_with(const std::vector<KeptPrompt>& kept,
                                                          const agents::PromptSections& seed);
 

@@ -567,7 +567,7 @@ Status Search::tuned(Result<Tuned> result) {
 // ---- the end
 
 /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
-/// No luck makes up for half of the speed: kernels further behind are left out.
+/// Kernels that seem to have less than half of the best speed are left out: noise does not explain that much.
 Status Search::confirm() {
   constexpr double kFarBehind = 0.7;  // a logarithm
   std::vector<Elite> finalists = state_.archive().elites();

@@ -76,6 +76,7 @@ Result<fs::path> find_run(const std::string& name, const fs::path& runs) {
   std::error_code error;
   if (fs::is_directory(name, error))
     return fail(Errc::not_found, fmt::format("the folder '{}' holds no run (no kerf.db)", name));
+  if (fs::exists(name, error)) return fail(Errc::not_found, fmt::format("'{}' is a file, not a run folder", name));
   if (known.empty())
     return fail(Errc::not_found, fmt::format("there is no run '{}' and none in {}/; 'kerf optimize TASK' makes one",
                                              name, runs.string()));

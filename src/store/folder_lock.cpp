@@ -53,8 +53,12 @@ Result<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
   }
   if (code != 0) return fail(Errc::io, fmt::format("cannot lock {}: {}", path.string(), std::strerror(why)));
   const std::string pid = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))
-    return fail(Errc::io, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+  if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    const int reason = errno;
+    ::unlink(path.c_str());  // it is this process's: it holds the lock
+    return fail(Errc::io, fmt::format("cannot write {}: {}; free some space there, or choose another folder",
+                                      path.string(), std::strerror(reason)));
+  }
   return lock;
 }
 

@@ -209,14 +209,14 @@ Result<std::unique_ptr<RunStore>> create_run_store(const fs::path& folder) {
   KERF_TRY(FolderLock lock, FolderLock::take(folder));
   parts.lock.emplace(std::move(lock));
   KERF_TRY_VOID(check_unused(folder));
-  KERF_TRY(Database database, Database::open(database_path(folder), Database::Mode::create));
-  KERF_TRY(const auto version, database.integer("PRAGMA user_version"));
-  if (version != 0)
-    return fail(
-        Errc::invalid_input,
-        fmt::format("{} holds a run already; continue it with --resume or choose another folder", folder.string()));
-  // From here on the files are of this process, which holds the lock: a failure leaves none of them.
+  const bool was_there = fs::exists(database_path(folder), error);
   Status made = [&]() -> Status {
+    KERF_TRY(Database database, Database::open(database_path(folder), Database::Mode::create));
+    KERF_TRY(const auto version, database.integer("PRAGMA user_version"));
+    if (version != 0)
+      return fail(
+          Errc::invalid_input,
+          fmt::format("{} holds a run already; continue it with --resume or choose another folder", folder.string()));
     KERF_TRY_VOID(store::migrate(database, folder.string()));
     parts.database.emplace(std::move(database));
     parts.identity = FileIdentity::of(database_path(folder));
@@ -225,8 +225,11 @@ Result<std::unique_ptr<RunStore>> create_run_store(const fs::path& folder) {
     return {};
   }();
   if (!made) {
-    remove_run_files(folder);
-    return tl::unexpected<Error>(std::move(made).error());
+    if (!was_there) remove_run_files(folder);  // they are of this process, which holds the lock
+    if (made.error().code == Errc::invalid_input) return tl::unexpected<Error>(std::move(made).error());
+    return fail(made.error().code, fmt::format("no run can begin in {}: {}; free some space there, or choose another "
+                                               "folder",
+                                               folder.string(), made.error().message));
   }
   return std::make_unique<SqliteRunStore>(std::move(parts));
 }

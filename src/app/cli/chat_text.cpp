@@ -39,7 +39,7 @@ std::string conversations_text(const RunView& run, int most, const Style& style)
   if (run.conversations.empty()) return "";
   const std::size_t shown = std::min(run.conversations.size(), static_cast<std::size_t>(std::max(most, 1)));
   std::vector<std::vector<Cell>> rows{
-      {{"step", Colour::none, true}, {"model"}, {"asked as"}, {"tokens", Colour::none, true}, {"came to"}}};
+      {{"step", Colour::none, true}, {"model"}, {"asked as"}, {"tokens", Colour::none, true}, {"outcome"}}};
   for (auto it = std::prev(run.conversations.end(), static_cast<std::ptrdiff_t>(shown)); it != run.conversations.end();
        ++it) {
     const ConversationSum sum = sum_of(it->second);

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/host_load.hpp"
+#include "app/cli/interrupt_guard.hpp"
 #include "app/cli/samples.hpp"
 #include "base/file.hpp"
 #include "base/test_paths.hpp"
@@ -31,6 +34,22 @@ Ran kerf(const std::vector<std::string>& args) {
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 std::string task(const std::string& name) { return (source_folder() / ("tasks/" + name + ".toml")).string(); }
+
+TEST(InterruptGuard, EndsAtOnceWhileThereIsNothingToKeep) {
+  const auto interrupted_at_once = [] {
+    const InterruptGuard guard(Results::none_yet);
+    ::raise(SIGTERM);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(interrupted_at_once(), testing::KilledBySignal(SIGTERM), "nothing was judged yet");
+  const auto with_results = [] {
+    const InterruptGuard guard(Results::none_yet);
+    InterruptGuard::keep_results();
+    ::raise(SIGTERM);
+    std::_Exit(interrupted() ? 7 : 0);
+  };
+  EXPECT_EXIT(with_results(), testing::ExitedWithCode(7), "stopping after the current kernel");
+}
 
 TEST(CommandLine, TeachesByExample) {
   const auto help = kerf({"--help"});

@@ -51,9 +51,10 @@ Status new_task(const NewOptions& options, const Environment&, Console& console)
   const fs::path file = given.extension() == ".toml" ? given : fs::path(options.name + ".toml");
   const std::string name = file.stem().string();
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), fits))
+  if (name.empty() || name.front() == '-' || !std::all_of(name.begin(), name.end(), fits))
     return fail(Errc::invalid_input,
-                fmt::format("'{}' cannot be a task's name: use letters, digits, _ and -", one_line(name)));
+                fmt::format("'{}' cannot be a task's name: use letters, digits, _ and -, and no - at the beginning",
+                            one_line(name)));
   std::error_code error;
   if (fs::exists(file, error))
     return fail(Errc::invalid_input, fmt::format("{} exists; choose another name", file.string()));

@@ -32,6 +32,7 @@ class LoadWatch final : public RunObserver {
   explicit LoadWatch(RunObserver& next) : next_(next) {}
   void on_event(const RunEvent& event) override {
     next_.on_event(event);
+    if (std::holds_alternative<StepFinished>(event)) InterruptGuard::keep_results();
     const auto* mark = std::get_if<RunMark>(&event);
     if (mark == nullptr) return;
     const auto host = mark->details.find("runs_on_host");
@@ -232,7 +233,8 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
   if (embeddings) request.likeness = embeddings->likeness.get();
   const auto sandbox = make_sandbox();
   const TargetResources resources = make_context(environment, *sandbox, options.jobs);
-  const InterruptGuard guard;
+  const bool fresh = !request.resume && !request.config.minds.has_agent();  // agents may have been paid
+  const InterruptGuard guard(fresh ? Results::none_yet : Results::some);
   NullRunObserver silent;
   std::optional<SearchView> view;
   if (!options.json) view.emplace(console, Screen{environment.err_is_terminal, terminal_columns});
@@ -246,7 +248,8 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
     console.out << (beside.comparison ? "\n" + comparison_text(*beside.comparison, console.out_style) : "")
                 << run_summary(result, console.out_style)
                 << (beside.problem.empty() ? "" : "note    " + beside.problem + "\n")
-                << (watch.words().empty() ? "" : "note    when it began " + watch.words() + "\n") << std::flush;
+                << (watch.words().empty() ? "" : "note    " + watch.words() + " (when the search began)\n")
+                << std::flush;
   return {};
 }
 

@@ -66,7 +66,8 @@ std::string show_json(const RunView& run) {
 
 Status show(const ShowOptions& options, const Environment& environment, Console& console) {
   if (int{options.json} + int{options.csv} + int{options.source} > 1)
-    return fail(Errc::invalid_input, "give one of --json, --csv and --source: each prints the run in another form");
+    return fail(Errc::invalid_input,
+                "--json, --csv and --source exclude each other: each prints the run in another form");
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   KERF_TRY(const auto run, load_run(folder));
   if (options.source) {

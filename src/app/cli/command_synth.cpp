@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-/// The device to plan for: as described, else the one here, else one that lacks nothing.
+/// The device to plan for: as described, else the one here, else one with every feature.
 Result<AssumedDevice> device_for(const SynthOptions& options, const Environment& environment, Console& console) {
   if (!options.assume.empty()) return read_assumed_device(options.assume);
   const auto sandbox = make_sandbox();
   const TargetResources context = make_context(environment, *sandbox, 1);
   const auto target = make_target(options.target, context);
   if (target) return AssumedDevice{target->device->facts(), {}};
-  console.err << paint("no device of target " + options.target + " here: written for one that lacks nothing\n",
+  console.err << paint("no device of target " + options.target + " here: composed for one with every feature\n",
                        Colour::dim, console.err_style);
   return AssumedDevice{};
 }

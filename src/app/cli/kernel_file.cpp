@@ -6,6 +6,7 @@
 
 #include "app/cli/commands.hpp"
 #include "base/file.hpp"
+#include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "target/target.hpp"
 
@@ -25,8 +26,8 @@ Result<std::string> choose_target(const std::string& path, const std::string& as
 
 Result<std::string> read_kernel_text(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", path));
+  if (!std::filesystem::exists(path, error))
+    return fail(Errc::not_found, fmt::format("there is no kernel file '{}'", one_line(path)));
   return read_file(path);
 }
 

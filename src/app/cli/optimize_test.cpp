@@ -181,7 +181,7 @@ TEST(StepLine, TheReasonDoesNotSayAgainWhatTheLineHasSaid) {
   EXPECT_HAS(line(kept_step(),
                   "kept: 1.06 times as fast (0.388 to 3.51) as step 3, the best of its cell, which has "
                   "room for 3"),
-             "row/vector: 1.06x step 3, of up to 3\n");
+             "row/vector: 1.06x step 3, one of up to 3\n");
   EXPECT_HAS(line(kept_step(),
                   "measured again, thoroughly and on fresh data; 0.839 times as fast (0.726 to 0.911) as "
                   "step 7"),

@@ -147,7 +147,7 @@ std::string best_text(const RunView& run, const Style& style) {
 }
 
 std::string funnel_text(const RunView& run, const Style& style) {
-  std::vector<std::vector<Cell>> rows{{{"came to"}, {"kernels", Colour::none, true}, {"ended there"}}};
+  std::vector<std::vector<Cell>> rows{{{"reached"}, {"kernels", Colour::none, true}, {"ended there"}}};
   for (const auto& stage : funnel_of(run))
     rows.push_back({{stage.name}, number_cell(stage.count), {one_line(stage.lost), Colour::dim}});
   return heading("Outcomes", style) + table(rows, style);

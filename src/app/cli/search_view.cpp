@@ -63,7 +63,7 @@ std::string reason(const Step& step) {
   replace(text, " times as step ", "x step ");
   replace(text, ", timed in turn", "");
   remove_between(text, "the best of its cell, which has", " room for ");
-  replace(text, " room for ", "of up to ");
+  replace(text, " room for ", "one of up to ");
   if (text.ends_with(cell_text(step.cell))) {
     text.erase(text.size() - cell_text(step.cell).size());
     text += fmt::format("{}", fmt::join(step.cell, "/"));
@@ -210,7 +210,7 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
               "\n";
     text += shape_lines(*measurement, style);
   }
-  text += paint(fmt::format("{} in {}: {} refused, {} of known code, {} of {} cells filled; {}\n",
+  text += paint(fmt::format("{} in {}: {} refused, {} with known code, {} of {} cells filled; {}\n",
                             counted(progress.evaluations, "evaluation"), format_seconds(progress.seconds),
                             progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
                 Colour::dim, style);

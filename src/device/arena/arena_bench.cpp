@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "device/arena/concrete_plan.hpp"
 #include "device/arena/kernel_process.hpp"
-#include "device/arena/plan_numbers.hpp"
 
 namespace kerf {
 namespace {
@@ -51,7 +51,7 @@ class ArenaBench final : public Bench {
                                                  const Bindings& constants) override {
     KERF_TRY(auto evaluated, evaluate_plan(plan, layout_.buffers, constants));
     if (auto* fault = std::get_if<Fault>(&evaluated)) return std::move(*fault);
-    auto& numbers = std::get<PlanNumbers>(evaluated);
+    auto& numbers = std::get<ConcretePlan>(evaluated);
     LoadMessage message;
     message.inputs = inputs_;
     message.launches = std::move(numbers.launches);

@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "device/arena/concrete_plan.hpp"
 #include "device/arena/fault_text.hpp"
-#include "device/arena/plan_numbers.hpp"
 #include "device/arena/protocol.hpp"
 #include "device/arena/shared_memory.hpp"
 #include "device/arena/slot_memory.hpp"
@@ -226,12 +226,12 @@ LaunchPlan one_launch(std::vector<Dim> grid, std::vector<std::string> args) {
   return plan;
 }
 
-TEST(PlanNumbers, SymbolsAndNamesBecomeNumbers) {
+TEST(ConcretePlan, SymbolsAndNamesBecomeNumbers) {
   const std::vector<BufferSpec> buffers = {{"x", DType::f32, {4}, BufferRole::input},
                                            {"y", DType::f32, {4}, BufferRole::output}};
   const auto result = evaluate_plan(one_launch({Dim::symbol("n"), Dim(3)}, {"y", "tmp", "x"}), buffers, {{"n", 10}});
   ASSERT_TRUE(result) << result.error().message;
-  const auto& numbers = std::get<PlanNumbers>(*result);
+  const auto& numbers = std::get<ConcretePlan>(*result);
   EXPECT_EQ(numbers.scratch.bytes, std::vector<std::int64_t>{160});
   EXPECT_EQ(numbers.launches[0].grid, (std::array<std::int64_t, 3>{10, 3, 1}));
   EXPECT_EQ(numbers.launches[0].block, (std::array<std::int64_t, 3>{64, 1, 1}));
@@ -239,7 +239,7 @@ TEST(PlanNumbers, SymbolsAndNamesBecomeNumbers) {
   EXPECT_EQ(numbers.launches[0].args, (std::vector<int>{1, 2, 0}));
 }
 
-TEST(PlanNumbers, AnEmptyGridIsAFaultAndAnUnknownNameAnError) {
+TEST(ConcretePlan, AnEmptyGridIsAFaultAndAnUnknownNameAnError) {
   const std::vector<BufferSpec> buffers = {{"x", DType::f32, {4}, BufferRole::input}};
   const auto empty = evaluate_plan(one_launch({Dim::symbol("n")}, {"x"}), buffers, {{"n", 0}});
   ASSERT_TRUE(empty);
@@ -248,7 +248,7 @@ TEST(PlanNumbers, AnEmptyGridIsAFaultAndAnUnknownNameAnError) {
   EXPECT_FALSE(evaluate_plan(one_launch({Dim(1)}, {"x"}), buffers, {}));
 }
 
-TEST(PlanNumbers, NumbersThatDoNotExistAreTheCandidatesFault) {
+TEST(ConcretePlan, NumbersThatDoNotExistAreTheCandidatesFault) {
   const std::vector<BufferSpec> buffers = {{"x", DType::f32, {4}, BufferRole::input}};
   const auto is_fault = [&](const LaunchPlan& plan, const Bindings& constants) {
     const auto result = evaluate_plan(plan, buffers, constants);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
-#include "device/cuda/plan_numbers.hpp"
+#include "device/cuda/concrete_plan.hpp"
 
 namespace kerf::cuda {
 namespace {

@@ -63,7 +63,7 @@ class CudaBench final : public Bench, public DeviceOracle, private WorkerPool::T
  private:
   struct Array {                             // of a data set, as it lies on the device
     const ir::HostTensor* tensor = nullptr;  // null when it is made on the device
-    enum class Form { input, expected, narrow_bound, wide_bound } form = Form::input;
+    enum class Role { input, expected, narrow_bound, wide_bound } role = Role::input;
     std::uint64_t bytes = 0;
     std::uint64_t key = 0;  // of its mask; inputs have none
     std::uint64_t sum = 0;  // of the masked words, each times its mask; as the comparison sums them

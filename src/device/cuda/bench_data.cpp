@@ -11,7 +11,7 @@
 #include "base/parallel.hpp"
 #include "base/rng.hpp"
 #include "device/cuda/bench.hpp"
-#include "device/cuda/plan_numbers.hpp"
+#include "device/cuda/concrete_plan.hpp"
 
 namespace kerf::cuda {
 namespace {
@@ -86,12 +86,12 @@ Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet
     return fail(Errc::invalid_input, "the data set is for another problem");
   }
   std::vector<Array> arrays;
-  const auto add = [&](const std::vector<ir::HostTensor>& tensors, std::size_t index, Array::Form form,
+  const auto add = [&](const std::vector<ir::HostTensor>& tensors, std::size_t index, Array::Role role,
                        std::uint64_t bytes) {
     // The bounds of an output have the key of its expected values, which come right before, and another second key.
-    const bool is_bound = form == Array::Form::narrow_bound || form == Array::Form::wide_bound;
+    const bool is_bound = role == Array::Role::narrow_bound || role == Array::Role::wide_bound;
     const auto key = is_bound ? arrays.back().key : derive(fmt::format("data {} array {}", data.id, arrays.size()));
-    arrays.push_back({made_here ? nullptr : &tensors[index], form, bytes, key, 0});
+    arrays.push_back({made_here ? nullptr : &tensors[index], role, bytes, key, 0});
   };
   for (std::size_t i = 0; i < in; ++i) {
     const auto bytes = bytes_of(layout_.buffers[i]);
@@ -99,7 +99,7 @@ Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet
       return fail(Errc::invalid_input,
                   fmt::format("input '{}' has another size in the data set", layout_.buffers[i].name));
     }
-    add(data.inputs, i, Array::Form::input, bytes);
+    add(data.inputs, i, Array::Role::input, bytes);
   }
   for (std::size_t o = 0; o < out && !unchecked; ++o) {
     const auto& buffer = layout_.buffers[in + o];
@@ -109,8 +109,8 @@ Result<std::vector<CudaBench::Array>> CudaBench::arrays_of(const oracle::DataSet
       return fail(Errc::invalid_input, fmt::format("output '{}' has another size in the data set", buffer.name));
     }
     const bool wide = buffer.dtype == DType::f64;
-    add(data.expected, o, Array::Form::expected, count * 8);
-    add(data.bound, o, wide ? Array::Form::wide_bound : Array::Form::narrow_bound, count * (wide ? 8 : 4));
+    add(data.expected, o, Array::Role::expected, count * 8);
+    add(data.bound, o, wide ? Array::Role::wide_bound : Array::Role::narrow_bound, count * (wide ? 8 : 4));
   }
   return arrays;
 }
@@ -168,16 +168,16 @@ Status CudaBench::ensure_resident(const oracle::DataSet& data) {
 std::uint64_t CudaBench::write_piece(std::byte* target, const Array& array, std::uint64_t second_key, std::uint64_t at,
                                      std::uint64_t bytes) {
   const auto& tensor = *array.tensor;
-  switch (array.form) {
-    case Array::Form::input: std::memcpy(target, tensor.bytes.data() + at, bytes); return 0;
-    case Array::Form::expected:
+  switch (array.role) {
+    case Array::Role::input: std::memcpy(target, tensor.bytes.data() + at, bytes); return 0;
+    case Array::Role::expected:
       return write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key, second_key,
                                          [&](auto i) { return expected_word(tensor, i); });
-    case Array::Form::narrow_bound:
+    case Array::Role::narrow_bound:
       return write_masked<std::uint32_t>(target, at / 4, bytes / 4, array.key, second_key, [&](auto i) {
         return bits<std::uint32_t>(rounded_up(tensor.as<double>()[i]));
       });
-    case Array::Form::wide_bound:
+    case Array::Role::wide_bound:
       return write_masked<std::uint64_t>(target, at / 8, bytes / 8, array.key, second_key,
                                          [&](auto i) { return bits<std::uint64_t>(tensor.as<double>()[i]); });
   }
@@ -200,7 +200,7 @@ Status CudaBench::write_arrays(std::uint64_t id, std::vector<Array>& arrays) {
     for (std::uint64_t at = 0; at < arrays[a].bytes; at += kHalf) {
       const auto bytes = std::min(kHalf, arrays[a].bytes - at);
       KERF_TRY_VOID(settle(1));
-      const bool is_bound = arrays[a].form != Array::Form::input && arrays[a].form != Array::Form::expected;
+      const bool is_bound = arrays[a].role != Array::Role::input && arrays[a].role != Array::Role::expected;
       arrays[a].sum += write_piece(worker_->staging() + half * kHalf, arrays[a],
                                    is_bound ? second_of_bounds : second_key, at, bytes);
       Writer request;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "device/cuda/bench.hpp"
+#include "device/cuda/concrete_plan.hpp"
 #include "device/cuda/judge_kernels.hpp"
-#include "device/cuda/plan_numbers.hpp"
 
 namespace kerf::cuda {
 namespace {
@@ -54,7 +54,7 @@ Status CudaBench::run_oracle(std::uint64_t id, const DeviceRecipe& recipe, std::
     const auto& expected = arrays[expected_array(in, o)];
     const auto& bound = arrays[bound_array(in, o)];
     request.put(static_cast<std::uint64_t>(is_float(buffer.dtype) ? DType::f64 : buffer.dtype)).put(expected.bytes / 8);
-    request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
+    request.put<std::uint64_t>(bound.role == Array::Role::wide_bound);
     request.put(expected.key).put(bound_mask_key_).put(mask_key_);
   }
   KERF_TRY(Reply reply, call(request.bytes(), recipe.limit));

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "device/cuda/bench.hpp"
-#include "device/cuda/plan_numbers.hpp"
+#include "device/cuda/concrete_plan.hpp"
 #include "device/cuda/session.hpp"
 
 namespace kerf::cuda {
@@ -78,7 +78,7 @@ Status CudaBench::write_check(Writer& request, const CheckStep& step) const {
     const auto& bound = held->arrays[bound_array(number(inputs()), number(o))];
     const auto& buffer = layout_.buffers[static_cast<std::size_t>(inputs() + o)];
     request.put(number(inputs() + o)).put(static_cast<std::uint64_t>(buffer.dtype)).put(expected.bytes / 8);
-    request.put<std::uint64_t>(bound.form == Array::Form::wide_bound);
+    request.put<std::uint64_t>(bound.role == Array::Role::wide_bound);
     request.put(expected.key).put(bound_mask_key_).put(mask_key_);
     const oracle::Allowance allowance = step.data->allowance(static_cast<std::size_t>(o));
     const oracle::Negligible floor = oracle::negligible(buffer.dtype, allowance);

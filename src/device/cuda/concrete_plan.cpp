@@ -1,4 +1,4 @@
-#include "device/cuda/plan_numbers.hpp"
+#include "device/cuda/concrete_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -32,9 +32,9 @@ std::uint64_t bytes_of(const BufferSpec& buffer) {
   return bytes;
 }
 
-Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
-                                  const std::vector<std::string>& buffers) {
-  PlanNumbers numbers;
+Result<ConcretePlan> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
+                                   const std::vector<std::string>& buffers) {
+  ConcretePlan numbers;
   std::vector<std::string> names = buffers;
   for (const auto& scratch : plan.scratch) {
     KERF_TRY(const auto count,

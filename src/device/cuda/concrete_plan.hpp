@@ -11,7 +11,7 @@
 
 namespace kerf::cuda {
 
-struct PlanNumbers {
+struct ConcretePlan {
   std::vector<std::uint64_t> scratch_bytes;
   std::vector<std::string> scratch_names;
   std::vector<LaunchNumbers> launches;
@@ -20,8 +20,8 @@ struct PlanNumbers {
 /// Names and extents resolved. Negative extents are an error with Errc::tool_failed: the candidate's fault, not the
 /// caller's.
 /// `buffers` are the names that come before scratch in the numbering of arguments.
-Result<PlanNumbers> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
-                                  const std::vector<std::string>& buffers);
+Result<ConcretePlan> evaluate_plan(const LaunchPlan& plan, const Bindings& constants,
+                                   const std::vector<std::string>& buffers);
 
 std::uint64_t bytes_of(const BufferSpec& buffer);
 

@@ -1,4 +1,4 @@
-#include "device/arena/plan_numbers.hpp"
+#include "device/arena/concrete_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ std::optional<Fault> impossible_numbers(const LaunchPlan& plan, const Bindings& 
 }
 
 /// All scratch buffers together, which are filled before every checked call, must fit half of the memory that there is.
-std::optional<Fault> too_much_scratch(const PlanNumbers& numbers) {
+std::optional<Fault> too_much_scratch(const ConcretePlan& numbers) {
   const std::int64_t there = available_memory_bytes() / 2;
   std::int64_t total = 0;
   for (std::size_t i = 0; i < numbers.scratch.bytes.size(); ++i) {
@@ -75,10 +75,10 @@ bool can_run(const LaunchNumbers& launch) {
 
 }  // namespace
 
-Result<std::variant<PlanNumbers, Fault>> evaluate_plan(const LaunchPlan& plan, std::span<const BufferSpec> buffers,
-                                                       const Bindings& constants) {
+Result<std::variant<ConcretePlan, Fault>> evaluate_plan(const LaunchPlan& plan, std::span<const BufferSpec> buffers,
+                                                        const Bindings& constants) {
   if (auto fault = impossible_numbers(plan, constants)) return *std::move(fault);
-  PlanNumbers numbers;
+  ConcretePlan numbers;
   std::vector<std::string> names;
   for (const auto& buffer : buffers) names.push_back(buffer.name);
   for (const auto& scratch : plan.scratch) {

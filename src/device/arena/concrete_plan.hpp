@@ -13,13 +13,13 @@
 
 namespace kerf::arena {
 
-struct PlanNumbers {
+struct ConcretePlan {
   std::vector<LaunchNumbers> launches;
   KernelProcess::Scratch scratch;
 };
 
 /// A plan that no device could run with these numbers (an empty grid, a negative scratch size) is a Fault.
-Result<std::variant<PlanNumbers, Fault>> evaluate_plan(const LaunchPlan& plan, std::span<const BufferSpec> buffers,
-                                                       const Bindings& constants);
+Result<std::variant<ConcretePlan, Fault>> evaluate_plan(const LaunchPlan& plan, std::span<const BufferSpec> buffers,
+                                                        const Bindings& constants);
 
 }  // namespace kerf::arena
