@@ -139,7 +139,7 @@ def cell(counts, budget):
     quarters = statistics.quantiles(counts, n=4, method="inclusive")
     words = ["-" if value > budget else f"{value:.0f}" for value in (statistics.median(counts), quarters[0], quarters[2])]
     reached = sum(count <= budget for count in counts) / len(counts)
-    return f"{words[0]} ({words[1]}..{words[2]}) {100 * reached:.0f} %"
+    return f"{words[0]} ({words[1]} .. {words[2]}), {100 * reached:.0f} %"
 
 
 def in_words(figures):
@@ -148,22 +148,23 @@ def in_words(figures):
 
 def report(results, strategies):
     rng = random.Random(1)
-    print("| space | tuples | within 2 % | budget | kerf | " + " | ".join(strategies) + " |")
-    print("|---|---:|---:|---:|" + "---:|" * (1 + len(strategies)))
-    for r in results:
-        print(f"| {r['space']} | {r['points']} | {r['close']} | {r['budget']} | "
-              + " | ".join(cell(r["evaluations"][s], r["budget"]) for s in ["kerf", *strategies]) + " |")
+    for kind in sorted({r["kind"] for r in results}):
+        mine = [r for r in results if r["kind"] == kind]
+        counts = [r["evaluations"] for r in mine]
+        print(f"\n| {kind} | " + " | ".join(r["space"] for r in mine) + " | its evaluations over Kerf's |")
+        print("|---|" + "---:|" * (1 + len(mine)))
+        print("| tuples | " + " | ".join(f"{r['points']}" for r in mine) + " | |")
+        print("| within 2 % | " + " | ".join(f"{r['close']}" for r in mine) + " | |")
+        print("| budget | " + " | ".join(f"{r['budget']}" for r in mine) + " | |")
+        for s in ["kerf", *sorted(strategies, key=lambda s: statistics.fmean(log_mean(c[s]) for c in counts))]:
+            against = "" if s == "kerf" else in_words(overall([(c[s], c["kerf"]) for c in counts], rng))
+            print(f"| {s} | " + " | ".join(cell(r["evaluations"][s], r["budget"]) for r in mine) + f" | {against} |")
     print("\n| space | kernel_tuner's best here | its evaluations over Kerf's | random_sample's over Kerf's |\n|---|---|---:|---:|")
     for r in results:
         counts = r["evaluations"]
         best = min(strategies, key=lambda s: log_mean(counts[s]))
         chance = in_words(ratio(counts["random_sample"], counts["kerf"], rng)) if "random_sample" in counts else ""
         print(f"| {r['space']} | {best} | {in_words(ratio(counts[best], counts['kerf'], rng))} | {chance} |")
-    for kind in sorted({r["kind"] for r in results}):
-        print(f"\n| strategy, {kind} spaces | its evaluations over Kerf's |\n|---|---:|")
-        mine = [r["evaluations"] for r in results if r["kind"] == kind]
-        for s in sorted(strategies, key=lambda s: statistics.fmean(log_mean(counts[s]) for counts in mine)):
-            print(f"| {s} | {in_words(overall([(counts[s], counts['kerf']) for counts in mine], rng))} |")
 
 
 def main():
@@ -201,7 +202,7 @@ def main():
     if not results:
         sys.exit("no landscapes: give --landscapes, --hub or both")
     (args.out / "results.json").write_text(json.dumps({"kernel_tuner": version, "seeds": args.seeds, "spaces": results}, indent=1))
-    print(f"kernel_tuner {version}, {args.seeds} seeds. Evaluations to within 2 % of the best: median (quartiles), seeds that got there.\n")
+    print(f"kernel_tuner {version}, {args.seeds} seeds. Evaluations to within 2 % of the best: median (quartiles), seeds that got there.")
     report(results, args.strategies)
 
 
