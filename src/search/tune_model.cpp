@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 #include <numeric>
 
@@ -33,11 +34,12 @@ double solve_lower(const std::vector<std::vector<double>>& factor, std::vector<d
 
 }  // namespace
 
-TuneModel::TuneModel(const std::vector<int>& sizes, const std::vector<Seen>& seen) : sizes_(sizes) {
+TuneModel::TuneModel(const std::vector<int>& sizes, const std::vector<Seen>& seen, const std::vector<double>& scales)
+    : sizes_(sizes) {
   double best = seen.front().value;
   for (const Seen& s : seen) best = std::min(best, s.value);
   for (const Seen& s : seen) {
-    points_.push_back(coordinates(s.point));
+    points_.push_back(s.point);
     values_.push_back(std::min(s.value, best + std::log(kSlowEnough)));
   }
   const auto n = static_cast<double>(values_.size());
@@ -49,7 +51,13 @@ TuneModel::TuneModel(const std::vector<int>& sizes, const std::vector<Seen>& see
     values_[i] = (values_[i] - centre_) / spread_;
     noise_.push_back(std::max(std::pow(seen[i].error / spread_, 2), 1e-4));
   }
-  // Coordinate ascent on the length scales, from the middle of the range.
+  fit(scales.empty() ? choose_scales() : scales);
+  lowest_ = guess(seen.front().point).mean;
+  for (const Seen& s : seen) lowest_ = std::min(lowest_, guess(s.point).mean);
+}
+
+/// Coordinate ascent on the likelihood, from the middle of the range.
+TuneModel::Row TuneModel::choose_scales() {
   Row chosen(sizes_.size(), kScales[3]);
   double likelihood = fit(chosen);
   for (int pass = 0; pass < 2; ++pass) {
@@ -65,24 +73,27 @@ TuneModel::TuneModel(const std::vector<int>& sizes, const std::vector<Seen>& see
       }
     }
   }
-  fit(chosen);
-  lowest_ = guess(seen.front().point).mean;
-  for (const Seen& s : seen) lowest_ = std::min(lowest_, guess(s.point).mean);
+  return chosen;
 }
 
-TuneModel::Row TuneModel::coordinates(const TunePoint& point) const {
-  Row row;
-  for (std::size_t d = 0; d < point.size(); ++d)
-    row.push_back(sizes_[d] > 1 ? static_cast<double>(point[d]) / (sizes_[d] - 1) : 0.0);
-  return row;
+/// Every tunable's range counts the same, whatever the number of its values.
+void TuneModel::measure(const Row& scales) {
+  squares_.assign(scales.size(), {});
+  alone_.assign(scales.size(), {});
+  for (std::size_t d = 0; d < scales.size(); ++d) {
+    for (int apart = 0; apart < sizes_[d]; ++apart) {
+      squares_[d].push_back(sizes_[d] > 1 ? std::pow(apart / ((sizes_[d] - 1) * scales[d]), 2) : 0.0);
+      alone_[d].push_back(matern(squares_[d].back()));
+    }
+  }
 }
 
-double TuneModel::covariance(const Row& a, const Row& b, const Row& scales) const {
+double TuneModel::covariance(const TunePoint& a, const TunePoint& b) const {
   double squares = 0, sum = 0;
   for (std::size_t d = 0; d < a.size(); ++d) {
-    const double along = std::pow((a[d] - b[d]) / scales[d], 2);
-    squares += along;
-    sum += matern(along);
+    const auto apart = static_cast<std::size_t>(std::abs(a[d] - b[d]));
+    squares += squares_[d][apart];
+    sum += alone_[d][apart];
   }
   return kAdditive * sum / static_cast<double>(a.size()) + (1 - kAdditive) * matern(squares);
 }
@@ -90,11 +101,12 @@ double TuneModel::covariance(const Row& a, const Row& b, const Row& scales) cons
 double TuneModel::fit(const Row& scales) {
   const std::size_t n = points_.size();
   scales_ = scales;
+  measure(scales);
   factor_.assign(n, Row(n, 0.0));
   double log_determinant = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = covariance(points_[i], points_[j], scales) + (i == j ? noise_[i] : 0);
+      double sum = covariance(points_[i], points_[j]) + (i == j ? noise_[i] : 0);
       for (std::size_t k = 0; k < j; ++k) sum -= factor_[i][k] * factor_[j][k];
       factor_[i][j] = i == j ? std::sqrt(std::max(sum, 1e-10)) : sum / factor_[j][j];
     }
@@ -113,11 +125,10 @@ double TuneModel::fit(const Row& scales) {
 }
 
 TuneModel::Guess TuneModel::guess(const TunePoint& point) const {
-  const Row at = coordinates(point);
   Row reach;
   double mean = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    reach.push_back(covariance(at, points_[i], scales_));
+    reach.push_back(covariance(point, points_[i]));
     mean += reach.back() * weights_[i];
   }
   const double explained = solve_lower(factor_, reach);

@@ -15,9 +15,11 @@ constexpr double kEnumerable = 100'000;  // tuples that are listed; larger space
 constexpr std::size_t kFew = 6;          // random tuples of which the start takes the farthest
 constexpr std::size_t kPool = 2000;      // tuples that the model is asked about
 constexpr std::size_t kAhead = 3;        // tuples announced for compiling
+constexpr double kNewScales = 1.1;  // the model's length scales are chosen anew when it has seen this many times more
 
 /// Gains are counted against a bar this far above the best (a logarithm of times). The lowest of many noisy timings
 /// flatters, and few timings are left: better to go where the model expects the best than where it knows the least.
+/// Going there alone ends on a hill that is not the highest, so that one choice in four counts against the best itself.
 constexpr double kBar = 0.1;
 
 /// Squared distance, every tunable's range counting the same.
@@ -163,22 +165,28 @@ class Search {
     if (pool.empty()) return {};
     if (best.empty()) return {pool.begin(), std::next(pool.begin())};
     const TuneModel model = fitted(best);
-    const bool local = choices_ % 2 == 0 && !near.empty();
-    return promising(model, local ? near : pool);
+    const bool local = choices_ % 2 == 0 && !near.empty(), bold = choices_ % 4 == 1;
+    return promising(model, local ? near : pool, bold ? 0 : kBar);
   }
 
-  TuneModel fitted(const std::vector<std::pair<TunePoint, TuneEstimate>>& best) const {
+  TuneModel fitted(const std::vector<std::pair<TunePoint, TuneEstimate>>& best) {
     std::vector<TuneModel::Seen> observations;
     for (const auto& [point, estimate] : best) observations.push_back({point, estimate.log_us, estimate.error});
     const double slowest = best.back().second.log_us;  // a refused tuple is no better than the worst one that runs
     for (const TunePoint& point : refused_) observations.push_back({point, slowest, 0.1});
-    return TuneModel(sizes_, observations);
+    if (static_cast<double>(observations.size()) >= kNewScales * static_cast<double>(scaled_for_)) {
+      scales_.clear();
+      scaled_for_ = observations.size();
+    }
+    TuneModel model(sizes_, observations, scales_);
+    scales_ = model.scales();
+    return model;
   }
 
-  static std::vector<TunePoint> promising(const TuneModel& model, const std::set<TunePoint>& pool) {
+  static std::vector<TunePoint> promising(const TuneModel& model, const std::set<TunePoint>& pool, double bar) {
     std::vector<std::pair<double, TunePoint>> gains;
     for (const TunePoint& point : pool)
-      gains.emplace_back(-TuneModel::expected_gain(model.guess(point), model.lowest_mean() + kBar), point);
+      gains.emplace_back(-TuneModel::expected_gain(model.guess(point), model.lowest_mean() + bar), point);
     std::sort(gains.begin(), gains.end());
     std::vector<TunePoint> result;
     for (std::size_t i = 0; i < std::min(gains.size(), kAhead); ++i) result.push_back(gains[i].second);
@@ -208,6 +216,8 @@ class Search {
   std::map<TunePoint, TuneEstimate> known_;
   std::set<TunePoint> refused_, known_code_;
   int timings_ = 0, choices_ = 0;
+  std::vector<double> scales_;  // of the model
+  std::size_t scaled_for_ = 0;  // observations that it had then
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ struct TuneSearchResult {
 };
 
 /// 1. The defaults, then tuples far from each other. 2. The tuple with the largest expected gain under a model of those
-/// seen, in turn among all and among the neighbours of the best. 3. Successive halving: the best are timed again, the
-/// better half of them twice as long, until one is left.
+/// seen, in turn among all and among the neighbours of the best, now and then where the model knows little. 3.
+/// Successive halving: the best are timed again, the better half of them twice as long, until one is left.
 Result<TuneSearchResult> tune_search(const TuneSpace& space, const TuneSearchOptions& options,
                                      const TuneSearchHooks& hooks);
 

@@ -157,5 +157,16 @@ TEST(TuneModel, InterpolatesWhatItHasSeenAndIsUnsureElsewhere) {
   EXPECT_GT(TuneModel::expected_gain({0.5, 0.5}, 0.4), TuneModel::expected_gain({0.5, 0.1}, 0.4));
 }
 
+TEST(TuneModel, WithItsOwnScalesItIsTheSameModel) {
+  const std::vector<TuneModel::Seen> seen{
+      {{0, 0}, 1.0, 0.01}, {{4, 1}, 0.0, 0.01}, {{8, 0}, 0.7, 0.01}, {{2, 1}, 0.4, 0.01}};
+  const TuneModel chosen({9, 2}, seen), given({9, 2}, seen, chosen.scales());
+  EXPECT_EQ(given.scales(), chosen.scales());
+  EXPECT_EQ(given.lowest_mean(), chosen.lowest_mean());
+  EXPECT_EQ(given.guess({6, 1}).mean, chosen.guess({6, 1}).mean);
+  EXPECT_EQ(given.guess({6, 1}).deviation, chosen.guess({6, 1}).deviation);
+  EXPECT_NE(TuneModel({9, 2}, seen, {0.2, 0.2}).guess({6, 1}).mean, chosen.guess({6, 1}).mean);
+}
+
 }  // namespace
 }  // namespace kerf

@@ -81,7 +81,7 @@ def row(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kerf")
-    parser.add_argument("replay")
+    parser.add_argument("replay", nargs="?", help="the program tuning_replay; without it, the spaces are timed and that is all")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--spaces", nargs="*", help="composed ones, or kernel files of tests/perf/tuning; all by default")
     parser.add_argument("--passes", type=int, default=3)
@@ -98,6 +98,8 @@ def main():
     args.out = args.out.resolve()
     args.out.mkdir(parents=True, exist_ok=True)
     files = [landscape(str(pathlib.Path(args.kerf).resolve()), kernel, args) for kernel in args.spaces or SPACES]
+    if args.replay is None:
+        return
     done = subprocess.run([args.replay, "--seeds", str(args.seeds), "--share", str(args.share), *map(str, files)],
                           capture_output=True, text=True)
     if done.returncode != 0:
