@@ -33,7 +33,7 @@ struct Spending {
 
 /// Where a search stands.
 struct SearchProgress {
-  std::string stage;  ///< of the last or current step; "" before the first
+  std::optional<Stage> stage;  ///< of the last or current step; none before the first
   std::int64_t steps = 0;
   int evaluations = 0;               ///< without duplicates and confirmations
   int evaluation_limit = 0;          ///< 0: none

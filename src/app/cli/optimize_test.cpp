@@ -65,7 +65,7 @@ TEST(Optimize, LeavesNothingBehindWhenItCannotStart) {
 
 SearchProgress progress() {
   SearchProgress progress;
-  progress.stage = "search";
+  progress.stage = Stage::search;
   progress.evaluations = 40;
   progress.evaluation_limit = 100;
   progress.rate = 20;
@@ -123,13 +123,13 @@ TEST(SearchView, ShowsWhatModelsDoAndWhatIsLeftOfTheirBudget) {
 TEST(SearchView, SaysWhichFinalistIsMeasured) {
   SearchProgress p = progress();
   p.time_limit = 100;
-  p.stage = "final";
+  p.stage = Stage::final;
   p.confirmed = 1;
   p.finalists = 3;
   const std::string block = progress_block(p, "rmsnorm on cpu", "step 41 confirm", 100, {});
   EXPECT_HAS(block, "measuring finalist 2 of 3");
   EXPECT_EQ(block.find(" left"), std::string::npos) << block;
-  p.stage = "search";
+  p.stage = Stage::search;
   EXPECT_HAS(progress_block(p, "", "", 100, {}), "ends with this kernel");
 }
 

@@ -165,8 +165,8 @@ std::string spending_text(const SearchProgress& progress) {
 
 std::string progress_block(const SearchProgress& progress, const std::string& title, const std::string& current,
                            std::size_t columns, const Style& style) {
-  std::string stage = progress.stage, doing = budget_text(progress);
-  if (stage == stage_name(Stage::final))
+  std::string stage(progress.stage ? stage_name(*progress.stage) : ""), doing = budget_text(progress);
+  if (progress.stage == Stage::final)
     doing = progress.finalists > 0
                 ? fmt::format("measuring finalist {} of {} again, on data the search never saw",
                               std::min(progress.confirmed + 1, progress.finalists), progress.finalists)
