@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <span>
 #include <vector>
@@ -118,25 +119,37 @@ class Unused {
           token.end == tokens_[t + 1].begin)
         return false;
       if (token.is("=")) {
-        const bool before = t > from && std::string_view("=<>!").find(tokens_[t - 1].text) != std::string_view::npos;
+        const bool before = t > from && is_any(tokens_[t - 1], "=<>!");
         if (!before && !(t + 1 < to && tokens_[t + 1].is("="))) return false;
       }
       if (token.is("{") || token.is(";")) return false;
-      if (is_identifier(token) && t + 1 < to && tokens_[t + 1].is("(") && !calls_nothing_else(token.text)) return false;
+      if (is_identifier(token) && t + 1 < to && tokens_[t + 1].is("(") && !only_gives_value(token.text)) return false;
     }
     return true;
   }
-  /// Functions that only give a value; the others may be barriers, shuffles or atomics.
-  bool calls_nothing_else(const std::string& name) const {
-    constexpr std::array<std::string_view, 6> kValues{"sizeof",   "reinterpret_cast", "static_cast",
-                                                      "ceil_div", "int",              "KERF_GROUP_ID"};
-    if (std::ranges::find(kValues, name) != kValues.end() || name == "KERF_LOCAL_ID") return true;
-    if (name.starts_with("kerf_") && !name.starts_with("kerf_group__")) return name.find("store") == name.npos;
+  /// Functions that only give a value; the others may be barriers, shuffles or atomics, or write somewhere.
+  bool only_gives_value(const std::string& name) const {
+    constexpr std::array<std::string_view, 8> kDoSomething{"atom", "barrier", "shuffle", "shfl",
+                                                           "sync", "store",   "copy",    "prefetch"};
+    if (name == "KERF_GROUP_ID" || name == "KERF_LOCAL_ID") return true;
     const auto function = std::ranges::find(functions_, name, &Function::name);
-    if (function == functions_.end()) return false;
-    for (std::size_t t = function->start; t < function->name_at; ++t)
-      if (tokens_[t].is("void")) return false;
+    if (function == functions_.end())  // of the language or its layer; macros in capitals may be anything
+      return std::ranges::none_of(name, [](unsigned char c) { return std::isupper(c) != 0; }) &&
+             std::ranges::none_of(kDoSomething, [&](std::string_view word) { return name.find(word) != name.npos; });
+    for (std::size_t t = function->start; t < function->parameters.end; ++t)
+      if (tokens_[t].is("void") || tokens_[t].is("&") || tokens_[t].is("KERF_LOCAL")) return false;
+    for (std::size_t t = function->body.begin + 1; t < function->body.end; ++t) {
+      if (starts_directive(tokens_[t])) return false;
+      const bool called = is_identifier(tokens_[t]) && tokens_[t + 1].is("(");
+      if (called && tokens_[t].text != name && !only_gives_value(tokens_[t].text)) return false;
+      if (!tokens_[t].is("=") || tokens_[t + 1].is("=") || is_any(tokens_[t - 1], "=<>!")) continue;
+      const std::size_t target = t - (is_any(tokens_[t - 1], "+-*/|&") ? 2 : 1);  // a variable of its own?
+      if (!is_identifier(tokens_[target]) || is_member(tokens_, target) || tokens_[target - 1].is("*")) return false;
+    }
     return true;
+  }
+  static bool is_any(const CToken& token, std::string_view characters) {
+    return token.text.size() == 1 && characters.find(token.text) != std::string_view::npos;
   }
 
   /// A function whose name stands nowhere but in its definition.

@@ -49,6 +49,16 @@ TEST(Tidy, ParametersStayWhereACallDoesSomething) {
   }
 }
 
+TEST(Tidy, CallsThatWriteStay) {
+  const std::string writes =
+      "KERF_FN int set(int* p) {\n  p[0] = 1;\n  return 1;\n}\n"
+      "KERF_KERNEL run(int* p) {\n  const int done = set(p);\n}\n";
+  EXPECT_EQ(tidy(writes), writes);
+  EXPECT_EQ(tidy("KERF_FN int get(int i) {\n  int s = 0;\n  s += i;\n  return s;\n}\n"
+                 "KERF_KERNEL run(int* p) {\n  const int unused = get(1);\n}\n"),
+            "KERF_KERNEL run(int* p) {\n}\n");
+}
+
 TEST(Tidy, FunctionsThatAreNotOnlyCalledStay) {
   const std::string code =
       "KERF_FN int get(int a) { return 0; }\n"
