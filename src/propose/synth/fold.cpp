@@ -93,16 +93,15 @@ class Folding {
   bool step(std::size_t w) {
     const bool two = w > 0 && ends_operand(w - 1);
     if (two && is_any(w, "*/") && is(w + 1, "1") && !is(w + 2, ".")) return remove(w, w + 2);
-    if (is(w, "1") && is(w + 1, "*") && w + 2 < words_.size() && !ends_operand(w - 1) &&
-        !is_any(w - 1, "*/%#"))
+    if (is(w, "1") && is(w + 1, "*") && w + 2 < words_.size() && !ends_operand(w - 1) && !is_any(w - 1, "*/%#"))
       return remove(w, w + 2);
     if (is_integer(w) && begins(w) && (is(w + 1, "+") || is(w + 1, "-")) && is(w + 2, "0") && sum_ends(w + 3))
       return remove(w + 1, w + 3);  // between literals
     if (is(w, "0") && (is(w + 1, "*") || is(w + 1, "%")) && is_integer(w + 2) && !is_any(w - 1, "*/%") && w > 0 &&
         !(is(w + 1, "%") && is(w + 2, "0")))
       return remove(w + 1, w + 3);
-    if (two && is_any(w, "+-") && is(w + 1, "0") && sum_ends(w + 2) && (header_ || in_subscript(w)))
-      return remove(w, w + 2);
+    const bool same = is(w, "-") || header_ || in_subscript(w);  // -0.0 + 0 is 0.0, but -0.0 - 0 is -0.0
+    if (two && is_any(w, "+-") && is(w + 1, "0") && sum_ends(w + 2) && same) return remove(w, w + 2);
     if (is(w, "0") && begins(w) && is(w + 1, "+") && (header_ || in_subscript(w))) return remove(w, w + 2);
     return step_bracket(w);
   }

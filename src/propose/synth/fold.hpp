@@ -8,8 +8,8 @@ namespace kerf::synth {
 
 enum class Literals { code, header };  ///< a header has integers only
 
-/// `text` without operations that change nothing. In code, sums lose a zero only where they are integers by their form;
-/// nothing that may be a floating-point sum is touched, and products keep their value, rounding and NaN.
+/// `text` without operations that change nothing, floating-point values included: NaN, the sign of zero and rounding
+/// are kept. So in code "+ 0" and "0 +" go in subscripts only, where sums are integers, and "0 * x" stays.
 std::string folded(std::string_view text, Literals kind);
 
 }  // namespace kerf::synth

@@ -25,6 +25,7 @@ TEST(Fold, WhatBindsOtherwiseStays) {
 TEST(Fold, ZerosGoFromIntegersOnly) {
   EXPECT_EQ(code("y[(i * n + 0 + j)] = x + 0;"), "y[(i * n + j)] = x + 0;");
   EXPECT_EQ(code("y[i - 0] = f(0 + x);"), "y[i] = f(0 + x);");
+  EXPECT_EQ(code("z = (x - 0) * y - 0 * w;"), "z = (x) * y - 0 * w;");
   EXPECT_EQ(code("y[i + 0 * n] = y[f(x + 0)];"), "y[i + 0 * n] = y[f(x + 0)];");
 }
 

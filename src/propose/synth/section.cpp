@@ -51,7 +51,7 @@ class GroupRenderer {
       KERF_TRY(const std::string type, templates::substitute(variant.file, parts.second, header_values()));
       KERF_TRY(const auto parsed, ir::parse_tensor_type(parts.first, type));
       const std::string name = prefix_ + "_" + parts.first;
-      section.scratch.push_back(fmt::format("{} = {}", name, type));
+      section.scratch.push_back(fmt::format("{} = {}", name, folded(type, Literals::header)));
       section.scratch_parameters.emplace_back(parsed.dtype, name);
     }
     for (const auto& text : variant.requirements) {

@@ -20,15 +20,15 @@ bool is_one_of(const CToken& token, std::span<const std::string_view> words) {
 /// A definition of a function, or a declaration of one: then it has no body.
 struct Function {
   std::string name;
-  std::size_t start = 0;       ///< its first token
-  std::size_t name_at = 0;     ///< of its name
-  Piece parameters, body;      ///< between the parentheses; with braces
-  std::vector<Piece> pieces;   ///< the parameters
+  std::size_t start = 0;      ///< its first token
+  std::size_t name_at = 0;    ///< of its name
+  Piece parameters, body;     ///< between the parentheses; with braces
+  std::vector<Piece> pieces;  ///< the parameters
 };
 
 /// The functions outside of others and of structures.
 std::vector<Function> functions_of(const Tokens& tokens) {
-  constexpr std::array<std::string_view, 6> kNotNames{"__attribute__", "__launch_bounds__",     "alignas",
+  constexpr std::array<std::string_view, 6> kNotNames{"__attribute__", "__launch_bounds__",   "alignas",
                                                       "_Pragma",       "KERF_KERNEL_THREADS", "__align__"};
   std::vector<Function> functions;
   for (std::size_t t = 0, start = 0; t < tokens.size();) {
@@ -70,7 +70,11 @@ const CToken* declared(const Tokens& tokens, const Piece& piece) {
 class Unused {
  public:
   Unused(std::string_view code, const Words& entries)
-      : code_(code), entries_(entries), tokens_(lex_c(code)), macros_(macros_of(tokens_)), functions_(functions_of(tokens_)) {
+      : code_(code),
+        entries_(entries),
+        tokens_(lex_c(code)),
+        macros_(macros_of(tokens_)),
+        functions_(functions_of(tokens_)) {
     for (std::size_t t = 0; t < tokens_.size(); ++t) {
       if (is_identifier(tokens_[t])) at_[tokens_[t].text].push_back(t);
       if (tokens_[t].kind == CTokenKind::string)  // pragmas
@@ -263,8 +267,9 @@ class Unused {
   /// The first declarator of the statement at `at`; `at` when it declares nothing that we know.
   std::size_t first_declarator(std::size_t at, std::size_t block) const {
     constexpr std::array<std::string_view, 22> kOthers{
-        "return", "else",   "goto",  "case",  "using",    "typedef", "struct",  "enum",      "break",       "continue", "if",
-        "for",    "while",  "do",    "switch", "default", "static",  "alignas", "volatile", "KERF_SHARED", "extern", "KERF_LOCAL"};
+        "return", "else",     "goto",     "case",        "using",  "typedef",   "struct", "enum",
+        "break",  "continue", "if",       "for",         "while",  "do",        "switch", "default",
+        "static", "alignas",  "volatile", "KERF_SHARED", "extern", "KERF_LOCAL"};
     std::size_t t = at, types = 0;
     for (; t + 1 < block && is_identifier(tokens_[t]); ++t) {
       if (is_one_of(tokens_[t], kOthers) || starts_directive(tokens_[t])) return at;
@@ -283,7 +288,8 @@ class Unused {
     if (first == at) return;
     std::size_t end = first;
     while (end < block && !tokens_[end].is(";"))
-      end = tokens_[end].is("(") || tokens_[end].is("[") || tokens_[end].is("{") ? after_bracket(tokens_, end) : end + 1;
+      end =
+          tokens_[end].is("(") || tokens_[end].is("[") || tokens_[end].is("{") ? after_bracket(tokens_, end) : end + 1;
     if (end >= block) return;
     const std::vector<Piece> pieces = pieces_between(tokens_, first, end);
     std::vector<bool> dropped;
@@ -298,8 +304,9 @@ class Unused {
     }
     if (std::ranges::find(dropped, false) != dropped.end()) return drop_pieces(pieces, dropped);
     const std::size_t begin = line_start(tokens_[at].begin), stop = line_end(tokens_[end].end);
-    const bool alone = code_.substr(begin, tokens_[at].begin - begin).find_first_not_of(' ') == std::string_view::npos &&
-                       (end + 1 == tokens_.size() || tokens_[end + 1].begin >= stop);
+    const bool alone =
+        code_.substr(begin, tokens_[at].begin - begin).find_first_not_of(' ') == std::string_view::npos &&
+        (end + 1 == tokens_.size() || tokens_[end + 1].begin >= stop);
     gone_.emplace_back(alone ? begin : tokens_[at].begin, alone ? stop : tokens_[end].end);
   }
 

@@ -8,8 +8,8 @@
 namespace kerf::synth {
 
 /// `code`, a sequence of declarations, without functions that are never called, parameters that their function does not
-/// use (and the arguments for them) and local variables that nothing reads. The functions `entries`, which are called from
-/// outside, and the buffers that calls.hpp fills in stay as they are; so does what cannot be understood.
+/// use (and the arguments for them) and local variables that nothing reads. The functions `entries`, which are called
+/// from outside, and the buffers that calls.hpp fills in stay as they are; so does what cannot be understood.
 std::string without_unused(std::string_view code, const std::set<std::string>& entries);
 
 }  // namespace kerf::synth

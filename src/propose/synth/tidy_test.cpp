@@ -9,19 +9,20 @@ std::string tidy(const std::string& code) { return without_unused(code, {"run"})
 
 TEST(Tidy, ParametersThatAreNotUsedGoWithTheirArguments) {
   EXPECT_EQ(tidy("KERF_FN float get(kerf_parameters__, int i, int j) { return x__[j]; }\n"
-                           "KERF_KERNEL run(kerf_parameters__) { y__[0] = get(kerf_arguments__, (1 + 2), get(kerf_arguments__, 3, 4)); }\n"),
+                 "KERF_KERNEL run(kerf_parameters__) { y__[0] = get(kerf_arguments__, (1 + 2), get(kerf_arguments__, "
+                 "3, 4)); }\n"),
             "KERF_FN float get(kerf_parameters__, int j) { return x__[j]; }\n"
             "KERF_KERNEL run(kerf_parameters__) { y__[0] = get(kerf_arguments__, get(kerf_arguments__, 4)); }\n");
 }
 
 TEST(Tidy, WhatIsUnusedThenGoesToo) {
   EXPECT_EQ(tidy("KERF_FN int inner(int a, int b) { return a; }\n"
-                           "KERF_FN int outer(int a, int b) { return inner(a, b); }\n"
-                           "KERF_KERNEL run(int n) {\n"
-                           "  const int b = n / 2, c = n;\n"
-                           "  const int d = b + 1;\n"
-                           "  outer(c, d);\n"
-                           "}\n"),
+                 "KERF_FN int outer(int a, int b) { return inner(a, b); }\n"
+                 "KERF_KERNEL run(int n) {\n"
+                 "  const int b = n / 2, c = n;\n"
+                 "  const int d = b + 1;\n"
+                 "  outer(c, d);\n"
+                 "}\n"),
             "KERF_FN int inner(int a) { return a; }\n"
             "KERF_FN int outer(int a) { return inner(a); }\n"
             "KERF_KERNEL run(int n) {\n"
@@ -43,8 +44,8 @@ TEST(Tidy, MacrosCanUseParametersAndLocals) {
 
 TEST(Tidy, ParametersStayWhereACallDoesSomething) {
   for (const char* argument : {"i++", "i = 1", "atomic_inc(p)"}) {
-    const std::string code = std::string("KERF_FN int get(int a) { return 0; }\nKERF_KERNEL run(int* p) { get(") +
-                             argument + "); }\n";
+    const std::string code =
+        std::string("KERF_FN int get(int a) { return 0; }\nKERF_KERNEL run(int* p) { get(") + argument + "); }\n";
     EXPECT_EQ(tidy(code), code);
   }
 }
@@ -68,9 +69,9 @@ TEST(Tidy, FunctionsThatAreNotOnlyCalledStay) {
 
 TEST(Tidy, DeclarationsFollowTheirDefinition) {
   EXPECT_EQ(tidy("static void a(int i, int j);\n"
-                           "static void b(int i) { a(i, 2); }\n"
-                           "static void a(int i, int j) { b(i); }\n"
-                           "KERF_KERNEL run() { a(1, 2); }\n"),
+                 "static void b(int i) { a(i, 2); }\n"
+                 "static void a(int i, int j) { b(i); }\n"
+                 "KERF_KERNEL run() { a(1, 2); }\n"),
             "static void a(int i);\n"
             "static void b(int i) { a(i); }\n"
             "static void a(int i) { b(i); }\n"
@@ -79,8 +80,8 @@ TEST(Tidy, DeclarationsFollowTheirDefinition) {
 
 TEST(Tidy, FunctionsThatNobodyCallsGoWithTheirComment) {
   EXPECT_EQ(tidy("// About this part.\n\n"
-                           "// Adds.\nKERF_FN int add(int a, int b) {\n  return a + b;\n}\n\n"
-                           "KERF_KERNEL run() {}\n"),
+                 "// Adds.\nKERF_FN int add(int a, int b) {\n  return a + b;\n}\n\n"
+                 "KERF_KERNEL run() {}\n"),
             "// About this part.\n\n\n"
             "KERF_KERNEL run() {}\n");
 }
@@ -92,9 +93,9 @@ TEST(Tidy, ADirectiveKeepsWhatFollows) {
 
 TEST(Tidy, ALocalIsUsedInItsOwnBlockOnly) {
   EXPECT_EQ(tidy("KERF_KERNEL run(int n) {\n"
-                           "  {\n    int i = 0;\n  }\n"
-                           "  {\n    int i = 0;\n    n = i;\n  }\n"
-                           "}\n"),
+                 "  {\n    int i = 0;\n  }\n"
+                 "  {\n    int i = 0;\n    n = i;\n  }\n"
+                 "}\n"),
             "KERF_KERNEL run(int n) {\n"
             "  {\n  }\n"
             "  {\n    int i = 0;\n    n = i;\n  }\n"

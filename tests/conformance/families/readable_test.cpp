@@ -70,8 +70,7 @@ void expect_nothing_unused(const Language& language) {
       for (const synth::Gene& gene : genome.genes) ++times[gene.family + "/" + gene.variant];
       const auto candidate = (*synthesiser)->render(genome);
       ASSERT_TRUE(candidate) << candidate.error().message;
-      ASSERT_TRUE(
-          write_file_atomic(source, preamble(language, shapes.front(), *candidate) + candidate->source));
+      ASSERT_TRUE(write_file_atomic(source, preamble(language, shapes.front(), *candidate) + candidate->source));
       EXPECT_TRUE(succeeds(language.compiler + kWarnings + source))
           << file << ": " << (*synthesiser)->describe(genome) << "\n"
           << candidate->source;

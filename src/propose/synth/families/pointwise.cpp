@@ -9,12 +9,12 @@
 //   $raw($args, outer, inner)                  computes one element from nothing.
 // LEAVES are the leaves that are read before: `x` is the array that takes one (of the items of a thread; with `run`, of
 // V elements from inner on of each), `read` the hook that reads it, `wide` says that `pointer + (at)` are floats. BOUND
-// are the arguments for them of item `i`. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats and the output is halves;
-// OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER: element (kerf_outer,
-// kerf_inner) of one lies at `pointer + (at)`.
+// are the arguments for them of item `i`. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats
+// and the output is halves; OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER:
+// element (kerf_outer, kerf_inner) of one lies at `pointer + (at)`.
 //
-// JOINED: the root concatenates elementwise pieces. OUTER rows then have PIECES of at most LONGEST elements: `value` and
-// `put` are the hooks of one, `size` its elements.
+// JOINED: the root concatenates elementwise pieces. OUTER rows then have PIECES of at most LONGEST elements: `value`
+// and `put` are the hooks of one, `size` its elements.
 
 #include <fmt/format.h>
 
@@ -138,9 +138,8 @@ class Pointwise final : public Family {
           fmt::format("(kerf_outer * {} + {} + kerf_inner)", hooks.extent(row), hooks.extent(begin));
       hooks.store(fmt::format("put_{}", k), group.root, group.buffer, at, Index::of_linear(place),
                   {{group.root, "kerf_y"}});
-      pieces.push_back(templates::Record{{"size", hooks.extent(size)},
-                                         {"value", fmt::format("$piece_{}", k)},
-                                         {"put", fmt::format("$put_{}", k)}});
+      pieces.push_back(templates::Record{
+          {"size", hooks.extent(size)}, {"value", fmt::format("$piece_{}", k)}, {"put", fmt::format("$put_{}", k)}});
       longest = k == 0 ? size : max(longest, size);
       begin = begin + size;
     }
