@@ -20,6 +20,7 @@ EXCEPTIONS = {
     "src/search/landscape_fixture.hpp": "evaluations made up for tests",
     "tests/cases/cases_test.cpp": "a machine without a processor is no excuse, one without a GPU is",
     "tests/conformance/families/opencl_math_test.cpp": "about OpenCL C",
+    "tests/conformance/families/readable_test.cpp": "about what compilers of C++ and OpenCL C say",
     "tests/conformance/tensor/tensor_test.cpp": "about the matrix units of CUDA",
     "tests/descriptors/descriptors_test.cpp": "kernels written by hand for each language, and where their levels are read",
 }

@@ -3,47 +3,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "propose/synth/tokens.hpp"
 
 namespace kerf::synth {
 namespace {
-
-using Tokens = std::vector<CToken>;
-
-bool is_identifier_token(const CToken& token) { return token.kind == CTokenKind::identifier; }
-
-bool is_member(const Tokens& tokens, std::size_t at) {
-  return at > 0 && (tokens[at - 1].is(".") || (at > 1 && tokens[at - 2].is("-") && tokens[at - 1].is(">")));
-}
-
-std::set<std::string> identifiers_between(const Tokens& tokens, std::size_t from, std::size_t to) {
-  std::set<std::string> words;
-  for (std::size_t t = from; t < to; ++t)
-    if (is_identifier_token(tokens[t]) && !is_member(tokens, t)) words.insert(tokens[t].text);
-  return words;
-}
-
-/// The token after the bracket that closes the one at `open`.
-std::size_t after_bracket(const Tokens& tokens, std::size_t open) {
-  int depth = 0;
-  for (std::size_t t = open; t < tokens.size(); ++t) {
-    if (tokens[t].kind != CTokenKind::punctuator) continue;
-    const char c = tokens[t].text[0];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if ((c == ')' || c == ']' || c == '}') && --depth == 0) return t + 1;
-  }
-  return tokens.size();
-}
-
-/// The token after the directive that begins at `at`.
-std::size_t after_directive(const Tokens& tokens, std::size_t at) {
-  do ++at;
-  while (at < tokens.size() && !tokens[at].first);
-  return at;
-}
-
-bool defines_macro(const Tokens& tokens, std::size_t at) {
-  return starts_directive(tokens[at]) && at + 2 < tokens.size() && tokens[at + 1].is("define");
-}
 
 /// The function whose parentheses open right before token `at`, past template arguments.
 std::string called_before(const Tokens& tokens, std::size_t at) {
@@ -57,7 +20,7 @@ std::string called_before(const Tokens& tokens, std::size_t at) {
     }
     if (at > 0) --at;
   }
-  return is_identifier_token(tokens[at]) ? tokens[at].text : std::string();
+  return is_identifier(tokens[at]) ? tokens[at].text : std::string();
 }
 
 }  // namespace
@@ -70,13 +33,11 @@ std::set<std::string> identifiers(std::string_view code) {
 std::vector<std::set<std::string>> identifiers_by_function(std::string_view code) {
   const Tokens tokens = lex_c(code);
   std::vector<std::set<std::string>> functions;
-  std::map<std::string, std::set<std::string>> macros;  // of several with one name, in branches of an #if, all words
+  const Macros macros = macros_of(tokens);
   std::size_t begin = 0;
   for (std::size_t t = 0; t < tokens.size();) {
     if (starts_directive(tokens[t])) {
-      const std::size_t end = after_directive(tokens, t);
-      if (defines_macro(tokens, t)) macros[tokens[t + 2].text].merge(identifiers_between(tokens, t + 2, end));
-      begin = t = end;
+      begin = t = after_directive(tokens, t);
     } else if (tokens[t].is("{")) {
       t = after_bracket(tokens, t);
       functions.push_back(identifiers_between(tokens, begin, t));
@@ -86,16 +47,7 @@ std::vector<std::set<std::string>> identifiers_by_function(std::string_view code
       ++t;
     }
   }
-  for (auto& words : functions) {
-    std::vector<std::string> open(words.begin(), words.end());
-    while (!open.empty()) {  // macros may use each other
-      const auto macro = macros.find(open.back());
-      open.pop_back();
-      if (macro == macros.end()) continue;
-      for (const std::string& word : macro->second)
-        if (words.insert(word).second) open.push_back(word);
-    }
-  }
+  for (auto& words : functions) add_macro_words(macros, words);
   return functions;
 }
 
@@ -130,7 +82,7 @@ std::string with_identifiers(std::string_view code, const std::map<std::string, 
   std::string result;
   std::size_t copied = 0;
   for (const CToken& token : lex_c(code)) {
-    if (!is_identifier_token(token)) continue;
+    if (!is_identifier(token)) continue;
     const auto found = names.find(token.text);
     if (found == names.end()) continue;
     result += code.substr(copied, token.begin - copied);
@@ -144,9 +96,8 @@ std::string with_identifier(std::string_view code, std::string_view from, std::s
   return with_identifiers(code, {{std::string(from), std::string(to)}});
 }
 
-CallResolver::CallResolver(std::string code, std::vector<BufferParameter> buffers,
-                           std::vector<ShortenedFunction> shortened)
-    : code_(std::move(code)), tokens_(lex_c(code_)), buffers_(std::move(buffers)), shortened_(std::move(shortened)) {
+CallResolver::CallResolver(std::string code, std::vector<BufferParameter> buffers)
+    : code_(std::move(code)), tokens_(lex_c(code_)), buffers_(std::move(buffers)) {
   find_definitions();
 }
 
@@ -196,63 +147,19 @@ std::string CallResolver::list_for(const std::string& function, bool declaration
   return join(parts, ", ");
 }
 
-const ShortenedFunction* CallResolver::shortened(const std::string& name) const {
-  for (const ShortenedFunction& function : shortened_)
-    if (function.name == name) return &function;
-  return nullptr;
-}
-
-/// The arguments of the call whose parentheses open at token `open`, without those its function does not take.
-std::string CallResolver::arguments(const ShortenedFunction& function, std::size_t open) const {
-  const std::size_t end = after_bracket(tokens_, open) - 1;
-  std::vector<std::string> kept;
-  if (std::string buffers = list_for(function.name, false); !buffers.empty()) kept.push_back(std::move(buffers));
-  std::size_t number = 0, begin = open + 3;  // after the mark and its comma
-  for (std::size_t t = begin; t < end;) {
-    const char c = tokens_[t].kind == CTokenKind::punctuator ? tokens_[t].text[0] : ' ';
-    t = c == '(' || c == '[' || c == '{' ? after_bracket(tokens_, t) : t + 1;
-    const bool ends = t == end || tokens_[t].is(",");
-    if (!ends) continue;
-    if (number >= function.kept.size() || function.kept[number]) kept.push_back(rewritten(begin, t));
-    ++number;
-    begin = ++t;
-  }
-  return join(kept, ", ");
-}
-
-/// The text of the tokens `from` to `to`, with what stands between them.
-std::string CallResolver::rewritten(std::size_t from, std::size_t to) const {
-  std::string result;
-  if (from >= to) return result;
-  std::size_t copied = tokens_[from].begin;
-  const auto copy_to = [&](std::size_t byte) {
-    result += std::string_view(code_).substr(copied, byte - copied);
-    copied = byte;
-  };
-  for (std::size_t t = from; t < to; ++t) {
-    const CToken& token = tokens_[t];
-    if (token.is(kParametersMark) || token.is(kArgumentsMark)) {
-      copy_to(token.begin);
-      const std::string list = list_for(called_before(tokens_, t), token.is(kParametersMark));
-      result += list;
-      copied = token.end;
-      if (list.empty() && t + 2 < tokens_.size() && tokens_[t + 1].is(",")) copied = tokens_[++t + 1].begin;
-      continue;
-    }
-    const ShortenedFunction* function = shortened(token.text);
-    if (function == nullptr || t + 2 >= to || !tokens_[t + 1].is("(") || !tokens_[t + 2].is(kArgumentsMark)) continue;
-    copy_to(tokens_[t + 1].end);
-    result += arguments(*function, t + 1);
-    t = after_bracket(tokens_, t + 1) - 1;
-    copied = tokens_[t].begin;
-  }
-  copy_to(tokens_[to - 1].end);
-  return result;
-}
-
 std::string CallResolver::resolved() const {
-  if (tokens_.empty()) return code_;
-  return code_.substr(0, tokens_.front().begin) + rewritten(0, tokens_.size()) + code_.substr(tokens_.back().end);
+  std::string result;
+  std::size_t copied = 0;
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    const CToken& token = tokens_[t];
+    if (!token.is(kParametersMark) && !token.is(kArgumentsMark)) continue;
+    result += std::string_view(code_).substr(copied, token.begin - copied);
+    const std::string list = list_for(called_before(tokens_, t), token.is(kParametersMark));
+    result += list;
+    copied = token.end;
+    if (list.empty() && t + 2 < tokens_.size() && tokens_[t + 1].is(",")) copied = tokens_[++t + 1].begin;
+  }
+  return result += std::string_view(code_).substr(copied);
 }
 
 }  // namespace kerf::synth

@@ -22,16 +22,10 @@ struct BufferParameter {
   std::string declaration;  ///< with type and name
 };
 
-/// A function whose calls leave out arguments: kept[i] says whether the i-th one after the buffers stays.
-struct ShortenedFunction {
-  std::string name;
-  std::vector<bool> kept;
-};
-
 /// Replaces the marks in `code`, a sequence of function definitions, macros and declarations.
 class CallResolver {
  public:
-  CallResolver(std::string code, std::vector<BufferParameter> buffers, std::vector<ShortenedFunction> shortened);
+  CallResolver(std::string code, std::vector<BufferParameter> buffers);
 
   /// The code with parameters and arguments in place of the marks.
   std::string resolved() const;
@@ -45,15 +39,11 @@ class CallResolver {
     std::set<std::string> uses;  ///< words of its body
   };
   void find_definitions();
-  const ShortenedFunction* shortened(const std::string& name) const;  ///< null: its calls keep all arguments
-  std::string arguments(const ShortenedFunction& function, std::size_t open) const;
-  std::string rewritten(std::size_t from, std::size_t to) const;
   std::string list_for(const std::string& function, bool declarations) const;
 
   std::string code_;
   std::vector<CToken> tokens_;
   std::vector<BufferParameter> buffers_;
-  std::vector<ShortenedFunction> shortened_;
   std::vector<Definition> definitions_;
 };
 

@@ -5,8 +5,8 @@
 namespace kerf::synth {
 namespace {
 
-std::string resolved(const std::string& code, std::vector<ShortenedFunction> shortened = {}) {
-  return CallResolver(code, {{"x__", "const float* x__"}, {"y__", "float* y__"}}, std::move(shortened)).resolved();
+std::string resolved(const std::string& code) {
+  return CallResolver(code, {{"x__", "const float* x__"}, {"y__", "float* y__"}}).resolved();
 }
 
 TEST(Calls, FunctionsTakeTheBuffersTheyAndTheirCalleesUse) {
@@ -27,16 +27,8 @@ TEST(Calls, MacrosAndTemplateArgumentsAreSeenThrough) {
             "void run(const float* x__) { tile<true>(x__); }\n");
 }
 
-TEST(Calls, LeaveOutArgumentsThatAreNotTaken) {
-  EXPECT_EQ(resolved("float get(kerf_parameters__, int j) { return x__[j]; }\n"
-                     "void run(kerf_parameters__) { get(kerf_arguments__, f(1, 2), get(kerf_arguments__, 3, 4)); }\n",
-                     {{"get", {false, true}}}),
-            "float get(const float* x__, int j) { return x__[j]; }\n"
-            "void run(const float* x__) { get(x__, get(x__, 4)); }\n");
-}
-
 TEST(Calls, KnowWhatAKernelNeeds) {
-  const CallResolver calls("void a(kerf_parameters__) { y__[0] = 1; } // x__", {{"x__", ""}, {"y__", ""}}, {});
+  const CallResolver calls("void a(kerf_parameters__) { y__[0] = 1; } // x__", {{"x__", ""}, {"y__", ""}});
   EXPECT_EQ(calls.needs("a"), std::vector<std::size_t>{1});
   EXPECT_EQ(calls.needs("unknown"), (std::vector<std::size_t>{0, 1}));
 }

@@ -67,15 +67,10 @@ void HookWriter::scan_line(const std::string& name, NodeId scan, int buffer, con
 
 void HookWriter::add(const std::string& name, const std::string& result, const std::vector<std::string>& params,
                      const std::vector<Bound>& bound, std::string body) {
-  Hook hook{name, result, std::move(body), {}, params, {}};
-  hook.types.assign(params.size(), "kerf_index");
-  for (const Bound& b : bound) {
-    hook.types.push_back(type_name(b.node));
-    hook.parameters.push_back(b.name);
-  }
-  const std::set<std::string> words = identifiers(hook.body);
-  for (const std::string& parameter : hook.parameters) hook.used.push_back(words.contains(parameter));
-  hooks_.push_back(std::move(hook));
+  std::vector<std::string> parameters{std::string(kParametersMark)};
+  for (const std::string& parameter : params) parameters.push_back("kerf_index " + parameter);
+  for (const Bound& b : bound) parameters.push_back(type_name(b.node) + " " + b.name);
+  hooks_.push_back({name, result, join(parameters, ", "), std::move(body)});
 }
 
 std::optional<DirectAccess> HookWriter::direct(NodeId node) const {
@@ -150,20 +145,9 @@ bool HookWriter::defines(const std::string& name) const {
 
 std::string HookWriter::functions() const {
   std::string text;
-  for (const Hook& hook : hooks_) {
-    std::vector<std::string> parameters{std::string(kParametersMark)};
-    for (std::size_t p = 0; p < hook.parameters.size(); ++p)
-      if (hook.used[p]) parameters.push_back(hook.types[p] + " " + hook.parameters[p]);
-    text += fmt::format("KERF_FN {} {}_{}({}) {{\n{}}}\n", hook.result, prefix_, hook.name, join(parameters, ", "),
-                        hook.body);
-  }
+  for (const Hook& hook : hooks_)
+    text += fmt::format("KERF_FN {} {}_{}({}) {{\n{}}}\n", hook.result, prefix_, hook.name, hook.parameters, hook.body);
   return text;
-}
-
-std::vector<ShortenedFunction> HookWriter::shortened() const {
-  std::vector<ShortenedFunction> functions;
-  for (const Hook& hook : hooks_) functions.push_back({prefix_ + "_" + hook.name, hook.used});
-  return functions;
 }
 
 }  // namespace kerf::synth

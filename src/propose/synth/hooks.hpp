@@ -75,18 +75,14 @@ class HookWriter {
   void use_written(int buffer);
 
   // For the renderer.
-  /// Text of all hooks, with the parameters that they use; kParametersMark stands for the buffers.
-  std::string functions() const;
-  std::vector<ShortenedFunction> shortened() const;  ///< the hooks with their prefix, and the parameters they use
+  std::string functions() const;  ///< text of all hooks; kParametersMark stands for the buffers
   const std::vector<int>& written() const { return written_; }
   const codegen::Uses& uses() const { return uses_; }  ///< its buffers are the read ones
   bool defines(const std::string& name) const;
 
  private:
   struct Hook {
-    std::string name, result, body;
-    std::vector<std::string> types, parameters;  ///< of the parameters after the buffers
-    std::vector<bool> used;
+    std::string name, result, parameters, body;
   };
   /// The text that `write` leaves in a fresh function body.
   std::string lower(const std::vector<std::string>& params, const std::vector<Bound>& bound,

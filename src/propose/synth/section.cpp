@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "propose/synth/calls.hpp"
+#include "propose/synth/fold.hpp"
+#include "propose/synth/tidy.hpp"
 #include "propose/synth/trim.hpp"
 
 namespace kerf::synth {
@@ -49,21 +51,25 @@ class GroupRenderer {
       KERF_TRY(const std::string type, templates::substitute(variant.file, parts.second, header_values()));
       KERF_TRY(const auto parsed, ir::parse_tensor_type(parts.first, type));
       const std::string name = prefix_ + "_" + parts.first;
-      section.scratch.push_back(fmt::format("{} = {}", name, type));
+      section.scratch.push_back(fmt::format("{} = {}", name, folded(type, Literals::header)));
       section.scratch_parameters.emplace_back(parsed.dtype, name);
     }
     for (const auto& text : variant.requirements) {
-      KERF_TRY(section.requirements.emplace_back(), templates::substitute(variant.file, text, header_values()));
+      KERF_TRY(const std::string line, templates::substitute(variant.file, text, header_values()));
+      if (!holds_always(line)) section.requirements.push_back(folded(line, Literals::header));
     }
     KERF_TRY(const std::string code, templates::expand(variant.file, variant.text, code_values()));
     set_buffers(section);
-    const CallResolver calls(used_part(hooks_.functions(), code) + "\n" + code, buffers_, hooks_.shortened());
-    section.code = calls.resolved();
+    std::set<std::string> kernels;
     for (const auto& text : variant.launches) {
       KERF_TRY(const std::string launch, templates::substitute(variant.file, text, header_values()));
-      section.arguments.push_back(arguments_of(launch, calls));
-      section.launches.push_back(launch);
+      section.launches.push_back(folded(launch, Literals::header));
+      kernels.insert(launch.substr(0, launch.find_first_of("<(")));
     }
+    const std::string whole = folded(used_part(hooks_.functions(), code) + "\n" + code, Literals::code);
+    const CallResolver calls(without_unused(whole, kernels), buffers_);
+    section.code = calls.resolved();
+    for (const std::string& launch : section.launches) section.arguments.push_back(arguments_of(launch, calls));
     section.uses = hooks_.uses();
     drop_unused_scratch(section);
     return section;
@@ -104,6 +110,28 @@ class GroupRenderer {
     for (const std::size_t b : calls.needs(launch.substr(0, launch.find_first_of("<("))))
       arguments.push_back(passed_[b]);
     return arguments;
+  }
+
+  /// Whether a requirement says nothing about the task's shapes and no choice of tunables can break it.
+  bool holds_always(const std::string& text) const {
+    const auto condition = parse_dim(text);
+    if (!condition) return false;
+    if (condition->is_constant()) return condition->constant() != 0;
+    std::vector<std::string> names;
+    condition->collect_symbols(names);
+    std::vector<Bindings> choices(1);
+    for (const Tunable& tunable : variant_.tunables) {
+      const std::string name = fmt::format("{}_{}", capital_, tunable.name);
+      if (std::erase(names, name) == 0) continue;
+      std::vector<Bindings> more;
+      for (const Bindings& choice : choices)
+        for (const std::int64_t value : tunable.values) (more.emplace_back(choice))[name] = value;
+      choices = std::move(more);
+    }
+    return names.empty() && std::ranges::all_of(choices, [&](const Bindings& choice) {
+             const auto value = condition->evaluate(choice);
+             return value && *value != 0;
+           });
   }
 
   bool is_tunable(std::string_view name) const {

@@ -7,13 +7,14 @@
 //   $value($args, outer, inner, leaves...)     the same from leaves that were read before, not stored
 //   $put($args, outer, inner, value)           stores it
 //   $raw($args, outer, inner)                  computes one element from nothing.
-// DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
-// thread. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats and the output is halves;
-// OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER: element (kerf_outer,
-// kerf_inner) of one lies at `pointer + (at)`.
+// LEAVES are the leaves that are read before: `x` is the array that takes one (of the items of a thread; with `run`, of
+// V elements from inner on of each), `read` the hook that reads it, `wide` says that `pointer + (at)` are floats. BOUND
+// are the arguments for them of item `i`. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats
+// and the output is halves; OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER:
+// element (kerf_outer, kerf_inner) of one lies at `pointer + (at)`.
 //
-// JOINED: the root concatenates elementwise pieces. OUTER rows then have pieces of at most LONGEST elements, and PIECES
-// are the loops over them, from `begin` on, at most CHUNK elements each.
+// JOINED: the root concatenates elementwise pieces. OUTER rows then have PIECES of at most LONGEST elements: `value`
+// and `put` are the hooks of one, `size` its elements.
 
 #include <fmt/format.h>
 
@@ -90,7 +91,7 @@ class Pointwise final : public Family {
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     hooks.store("item", group.root, group.buffer, at, index, {});
     hooks.value("raw", group.root, at, index);
-    values.lists["RUNS"] = templates::List{};
+    values.lists["RUNS"] = values.lists["LEAVES"] = templates::List{};
     if (group.copy) {
       hooks.value("value", group.root, at, index);
     } else {
@@ -104,7 +105,7 @@ class Pointwise final : public Family {
     values.text["OUT_F32"] = out.dtype == DType::f32 && hooks.type_name(group.root) == "float" ? "1" : "0";
     values.text["OUT_F16"] = out.dtype == DType::f16 && hooks.type_name(group.root) == "float" ? "1" : "0";
     values.text["JOINED"] = "0";
-    for (const char* name : {"DECLARE", "READS", "BOUND"}) values.text.try_emplace(name, "");
+    values.text.try_emplace("BOUND", "");
     return values;
   }
 
@@ -121,7 +122,7 @@ class Pointwise final : public Family {
     const Dim row = element_count(Shape(root.shape.begin() + axis, root.shape.end()));
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     Dim longest = 0, begin = 0;
-    std::string pieces;
+    templates::List pieces;
     for (std::size_t k = 0; k < root.args.size(); ++k) {
       const Shape& shape = hooks.plan().graph[root.args[k]].shape;
       const Shape inner(shape.begin() + axis, shape.end());
@@ -137,21 +138,15 @@ class Pointwise final : public Family {
           fmt::format("(kerf_outer * {} + {} + kerf_inner)", hooks.extent(row), hooks.extent(begin));
       hooks.store(fmt::format("put_{}", k), group.root, group.buffer, at, Index::of_linear(place),
                   {{group.root, "kerf_y"}});
-      pieces += fmt::format(R"(  {{
-    const kerf_index size = {1}, end = begin + $CHUNK < size ? begin + $CHUNK : size;
-#pragma omp simd
-    for (kerf_index inner = begin; inner < end; ++inner)
-      $put_{0}($args, outer, inner, $piece_{0}($args, outer, inner));
-  }}
-)",
-                            k, hooks.extent(size));
+      pieces.push_back(templates::Record{
+          {"size", hooks.extent(size)}, {"value", fmt::format("$piece_{}", k)}, {"put", fmt::format("$put_{}", k)}});
       longest = k == 0 ? size : max(longest, size);
       begin = begin + size;
     }
     TemplateValues values;
     values.extents["OUTER"] = element_count(outer).to_string();
     values.extents["LONGEST"] = longest.to_string();
-    values.text["PIECES"] = pieces;
+    values.lists["PIECES"] = std::move(pieces);
     values.text["JOINED"] = "1";
     values.text["OUT_F32"] = values.text["OUT_F16"] = "0";
     return values;
@@ -180,13 +175,13 @@ class Pointwise final : public Family {
     return index;
   }
 
-  /// Writes the code that reads leaves ahead of the computation and gives back what it binds.
+  /// Says how leaves are read ahead of the computation and gives back what it binds.
   static std::vector<Bound> read_leaves(TemplateValues& values, HookWriter& hooks, const Group& group,
                                         const Places& places, const Shape& domain, int first) {
     const codegen::BufferPlan& plan = hooks.plan();
     std::vector<Bound> bound;
-    templates::List runs;
-    std::string &declare = values.text["DECLARE"], &reads = values.text["READS"], &names = values.text["BOUND"];
+    templates::List runs, leaves;
+    std::string& names = values.text["BOUND"];
     for (const NodeId leaf : group.leaves) {
       const Shape& shape = plan.graph[leaf].shape;
       const Access access = access_of(places, leaf, shape, domain, first);
@@ -215,33 +210,20 @@ class Pointwise final : public Family {
       hooks.value(hook, leaf, {"kerf_outer", "kerf_inner"}, {{}, "(" + address + ")", false});
       const codegen::Buffer& buffer =
           plan.buffers[static_cast<std::size_t>(plan.location[static_cast<std::size_t>(leaf)])];
-      if (access == Access::fixed) {
-        declare += fmt::format("  {} {}[$ITEMS];\n", type, x);
-        reads += fmt::format("      {}[i] = ${}($args, kerf_outer, kerf_inner);\n", x, hook);
-        names += fmt::format(", {}[i]", x);
-      } else {
-        runs.push_back(templates::Record{{"pointer", buffer.parameter}, {"at", address}});
-        declare += fmt::format("  {} {}[$ITEMS][V];\n", type, x);
-        const std::string each = fmt::format(
-            "KERF_UNROLL for (int v = 0; v < V; ++v) {}[i][v] = ${}($args, kerf_outer, kerf_inner + v);\n", x, hook);
-        if (buffer.dtype == DType::f32 && type == "float")
-          reads += fmt::format(R"(      if (V % 4 == 0) {{
-        KERF_UNROLL
-        for (int v = 0; v < V; v += 4) {{
-          const kerf_f4 q = kerf_load4({0} + ({1}) + v);
-          {2}[i][v] = q.x, {2}[i][(v + 1) % V] = q.y, {2}[i][(v + 2) % V] = q.z, {2}[i][(v + 3) % V] = q.w;
-        }}
-      }} else {{
-        {3}      }}
-)",
-                               buffer.parameter, address, x, each);
-        else
-          reads += "      " + each;
-        names += fmt::format(", {}[i][v]", x);
-      }
+      const bool run = access == Access::run, wide = buffer.dtype == DType::f32 && type == "float";
+      if (run) runs.push_back(templates::Record{{"pointer", buffer.parameter}, {"at", address}});
+      leaves.push_back(templates::Record{{"x", x},
+                                         {"type", type},
+                                         {"read", "$" + hook},
+                                         {"run", run ? "1" : "0"},
+                                         {"wide", wide ? "1" : "0"},
+                                         {"pointer", buffer.parameter},
+                                         {"at", address}});
+      names += fmt::format(", {}[i]{}", x, run ? "[v]" : "");
       bound.push_back({leaf, x});
     }
     values.lists["RUNS"] = std::move(runs);
+    values.lists["LEAVES"] = std::move(leaves);
     return bound;
   }
 };

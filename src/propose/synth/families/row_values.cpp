@@ -58,13 +58,30 @@ List leaves_of(const PassCode& pass) {
   return list;
 }
 
-/// What pass `number` uses of what is known before it, as parameters and arguments of a function.
-void set_known(Record& record, const RowCode& code, std::size_t number) {
-  const PassCode& pass = code.passes[number];
+/// The identifiers of what a pass computes per column.
+std::set<std::string> used_by(const PassCode& pass) {
   std::string text = pass.term + " ";
   for (const auto* values : {&pass.values, &pass.saves})
     for (const RowValue& value : *values) text += value.name + " " + value.text + " ";
-  const std::set<std::string> used = identifiers(text);
+  return identifiers(text);
+}
+
+/// Which of the passes before `number` it needs the results of, directly or by values made from them.
+std::vector<bool> needed_before(const RowCode& code, std::size_t number) {
+  std::set<std::string> used = used_by(code.passes[number]);
+  std::vector<bool> needed(number);
+  for (std::size_t k = number; k-- > 0;) {
+    needed[k] = used.contains(code.results[k].name) || used.contains(code.results[k].second);
+    for (const RowValue& scalar : code.passes[k].scalars) needed[k] = needed[k] || used.contains(scalar.name);
+    if (!needed[k]) continue;
+    for (const RowValue& scalar : code.passes[k].scalars) used.merge(identifiers(scalar.text));  // all are computed
+  }
+  return needed;
+}
+
+/// What pass `number` uses of what is known before it, as parameters and arguments of a function.
+void set_known(Record& record, const RowCode& code, std::size_t number) {
+  const std::set<std::string> used = used_by(code.passes[number]);
   std::string parameters, arguments;
   const auto add = [&](const std::string& type, const std::string& name) {
     if (!used.contains(name)) return;
@@ -135,7 +152,11 @@ Value row_record(const RowProgram& program, const Group& group, const RowStyle& 
   for (std::size_t k = 0; k < code.results.size(); ++k) {
     Record pass = pass_record(code, k, hooks);
     Record plain = pass;
-    pass["earlier"] = earlier;
+    const std::vector<bool> needed = needed_before(code, k);
+    List own;
+    for (std::size_t e = 0; e < k; ++e)
+      if (needed[e]) own.push_back(earlier[e]);
+    pass["earlier"] = std::move(own);
     earlier.emplace_back(std::move(plain));
     passes.emplace_back(std::move(pass));
     scalars.insert(scalars.end(), code.passes[k].scalars.begin(), code.passes[k].scalars.end());

@@ -15,7 +15,8 @@ namespace kerf::synth {
 ///              type        of what is kept while it runs; result_type: of the result
 ///              identity    what it starts with; join: of `a` and `b`; sign, real: how terms are compared; exp:
 ///              function leaves, values, term, saves, scalars   as in PassCode parameters, arguments   ", float max0"
-///              and ", max0": what the pass uses of what is known before it earlier     the passes before it
+///              and ", max0": what the pass uses of what is known before it earlier     the passes before it that it
+///              needs
 ///   finish   leaves, term, parameters and arguments of the root
 ///   before   values of the row that need no pass; scalars: those and the ones after passes
 ///   slots    arrays of kept values
