@@ -641,7 +641,7 @@ bool Search::at_the_floor() const {
 
 SearchProgress Search::progress(std::optional<Stage> stage) const {
   SearchProgress progress = progress_of(state_);
-  if (stage) progress.stage = stage;
+  progress.stage = stage;
   progress.evaluation_limit = options_.evaluations;
   progress.confirmed = confirmed_;
   progress.finalists = finalists_;
