@@ -160,6 +160,9 @@ TEST_F(ClientTest, EndpointsEchoingTheKeyDoNotSpreadIt) {
   EXPECT_NE(std::get<ChatFailure>(ask(spec_, request_, key)).message.find("wrong key [key]!"), std::string::npos);
   transport_.script = {good("you sent sk-secret to me")};
   EXPECT_EQ(std::get<ChatReply>(ask(spec_, request_, key)).text, "you sent [key] to me");
+  const Secret none = Secret::from_text("x", "here").value();
+  transport_.script = {good("y[i] = x[i] * index;")};
+  EXPECT_EQ(std::get<ChatReply>(ask(spec_, request_, none)).text, "y[i] = x[i] * index;");
 }
 
 TEST_F(ClientTest, IsGivenUpWhileItWaits) {

@@ -31,7 +31,8 @@ Result<Secret> Secret::from_file(const std::filesystem::path& path) {
 }
 
 std::string Secret::scrub(std::string text) const {
-  if (value_.empty()) return text;
+  constexpr std::size_t kShortestSecret = 8;
+  if (value_.size() < kShortestSecret) return text;
   for (std::size_t at = 0; (at = text.find(value_, at)) != std::string::npos;) {
     text.replace(at, value_.size(), "[key]");
     at += 5;

@@ -265,14 +265,17 @@ std::string archive_text(const RunView& run, const Style& style) {
   for (int d = 0; d < kDimensions; ++d) rows[0].push_back({std::string(dimension_name(d)), Colour::none, true});
   rows[0].insert(rows[0].end(),
                  {{"speedup", Colour::none, true}, {"step", Colour::none, true}, {"kernel"}, {"others"}});
+  const auto figure = [&](const Elite& elite) {
+    const Step& step = run.step(elite.step);
+    return is_fallback(step) ? std::string("plain") : format_speedup(speedup_of(run, step));
+  };
   for (const auto& [cell, elites] : cells) {
     std::vector<Cell> row;
     for (const int level : cell) row.push_back({std::to_string(level), Colour::none, true});
     std::vector<std::string> others;
     for (std::size_t i = 1; i < elites.size(); ++i)
-      others.push_back(
-          fmt::format("{} ({})", format_speedup(speedup_of(run, run.step(elites[i].step))), elites[i].step));
-    row.push_back({format_speedup(speedup_of(run, run.step(elites[0].step))), Colour::none, true});
+      others.push_back(fmt::format("{} ({})", figure(elites[i]), elites[i].step));
+    row.push_back({figure(elites[0]), Colour::none, true});
     row.push_back({std::to_string(elites[0].step), Colour::none, true});
     row.push_back({one_line(run.step(elites[0].step).name)});
     row.push_back({join(others, ", "), Colour::dim});
