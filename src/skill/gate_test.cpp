@@ -7,7 +7,9 @@
 
 #include <map>
 
+#include "base/file.hpp"
 #include "base/rng.hpp"
+#include "base/test_paths.hpp"
 #include "skill/simulated_writer.hpp"
 
 namespace kerf::skill {
@@ -111,6 +113,31 @@ TEST(Gate, AnErrorOfASampleEndsIt) {
   });
   ASSERT_FALSE(evidence);
   EXPECT_EQ(evidence.error().message, "no endpoint");
+}
+
+/// The numbers behind `key` in a Python dictionary of the text: {"compiles": 0.35, "right": 0.1}.
+Abilities numbers_in(const std::string& text, const std::string& key) {
+  const auto begin = text.find(key);
+  EXPECT_NE(begin, std::string::npos) << key;
+  if (begin == std::string::npos) return {};
+  const std::string entry = text.substr(begin, text.find('}', begin) - begin);
+  const auto number = [&](const std::string& name) {
+    const auto at = entry.find("\"" + name + "\": ");
+    return at == std::string::npos ? 0 : std::stod(entry.substr(at + name.size() + 4));
+  };
+  return {number("compiles"), number("right"), number("faster")};
+}
+
+TEST(SimulatedWriter, HasTheChancesOfTheOneWithAServer) {
+  const auto text = read_file(source_folder() / "tests/llm/writer.py");
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(numbers_in(*text, "BASE = {"), writer::kBase);
+  EXPECT_EQ(numbers_in(*text, "\"compiler output\": {"), writer::kCompilerOutput);
+  EXPECT_EQ(numbers_in(*text, "\"wrong elements\": {"), writer::kWrongElements);
+  EXPECT_EQ(numbers_in(*text, "\"experience\": {"), writer::kExperience);
+  EXPECT_EQ(numbers_in(*text, "\"skill\": {"), writer::kSkill);
+  EXPECT_EQ(numbers_in(*text, "\"good section\": {"), writer::kGoodSection);
+  EXPECT_EQ(numbers_in(*text, "\"harmful section\": {"), writer::kHarmfulSection);
 }
 
 TEST(GateSimulation, RefusesInertAndHarmfulSkillsAndAdmitsGoodOnes) {

@@ -4,44 +4,73 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/rng.hpp"
 #include "skill/gate.hpp"
+#include "skill/writer_chances.hpp"
 
 namespace kerf::skill {
 
-struct Abilities {
-  double compiles = 0.55, right = 0.60, faster = 0.30;
-};
 enum class Planted { good, inert, harmful };
 
-/// One attempt as a trial with the writer makes them: six answers, each a draft until a kernel has passed and then a
-/// refinement of the best; what the judge said of a refused one is shown with the next. Kernels are rungs of a ladder,
-/// each 1.5 times as fast as the last, the first as fast as the baseline.
-inline Sample attempt(const Abilities& base, Rng& rng) {
-  constexpr int kAnswers = 6, kTop = 4;
-  Sample best;
-  int rung = -1;
-  double more_compiles = 0, more_right = 0;
-  for (int answer = 0; answer < kAnswers; ++answer) {
-    const bool faster = rng.chance(std::clamp(base.faster, 0.02, 0.98));
-    const int next = faster ? std::min(rung + 1, kTop) : static_cast<int>(rng.integer(0, std::max(rung, 0)));
-    const bool compiles = rng.chance(std::clamp(base.compiles + more_compiles, 0.02, 0.98));
-    const bool right = rng.chance(std::clamp(base.right + more_right, 0.02, 0.98));
-    more_compiles = compiles ? 0 : 0.35;
-    more_right = compiles && !right ? 0.25 : 0;
-    if (!compiles || !right) continue;
-    rung = std::max(rung, next);
-    best = {true, std::max(best.log_speedup, std::log(1.5) * next + 0.02 * rng.normal())};
+inline constexpr int kTopRung = 4;  ///< of a ladder of kernels, each 1.5 times as fast as the last
+
+/// A conversation with the writer: each answer is a draft until a kernel has passed and then a refinement of the best;
+/// what the judge said of a refused one is shown with the next.
+class Conversation {
+ public:
+  Conversation(const Abilities& chances, Rng& rng) : chances_(chances), rng_(rng) {}
+
+  /// The rung of the next answer; none when it is refused.
+  std::optional<int> answer() {
+    const bool faster = writer::happens(chances_.faster, rng_);
+    const int next = faster ? std::min(best_ + 1, kTopRung) : static_cast<int>(rng_.integer(0, std::max(best_, 0)));
+    const Abilities now = chances_ + told_;
+    const bool compiles = writer::happens(now.compiles, rng_), right = writer::happens(now.right, rng_);
+    told_ = !compiles ? writer::kCompilerOutput : !right ? writer::kWrongElements : Abilities{};
+    if (!compiles || !right) return std::nullopt;
+    best_ = std::max(best_, next);
+    return next;
   }
+
+ private:
+  Abilities chances_, told_;
+  Rng& rng_;
+  int best_ = -1;
+};
+
+/// One attempt as a trial with the writer makes them: six answers; the lowest rung is as fast as the baseline.
+inline Sample attempt(const Abilities& chances, Rng& rng) {
+  constexpr int kAnswers = 6;
+  Sample best;
+  Conversation conversation(chances, rng);
+  for (int answer = 0; answer < kAnswers; ++answer)
+    if (const auto rung = conversation.answer())
+      best = {true, std::max(best.log_speedup, std::log(1.5) * *rung + 0.02 * rng.normal())};
   return best;
+}
+
+/// How many answers it takes to the first right kernel, and to one of the top rung; at most `most` plus one.
+struct Answers {
+  int to_right = 0, to_top = 0;
+};
+inline Answers answers_taken(const Abilities& chances, int most, Rng& rng) {
+  Answers taken{most + 1, most + 1};
+  Conversation conversation(chances, rng);
+  for (int answer = 1; answer <= most && taken.to_top > most; ++answer)
+    if (const auto rung = conversation.answer()) {
+      taken.to_right = std::min(taken.to_right, answer);
+      if (*rung == kTopRung) taken.to_top = answer;
+    }
+  return taken;
 }
 
 inline TakeSample writer_arm(Planted kind) {
   return [kind](const GateTask& task, Arm arm, int, std::uint64_t seed) -> Result<Sample> {
-    Abilities chances;
-    if (arm == Arm::with && kind == Planted::good && !task.unrelated) chances.faster += 0.30;
-    if (arm == Arm::with && kind == Planted::harmful) chances.compiles -= 0.30, chances.right -= 0.10;
+    Abilities chances = writer::kBase;
+    if (arm == Arm::with && kind == Planted::good && !task.unrelated) chances = chances + writer::kSkill;
+    if (arm == Arm::with && kind == Planted::harmful) chances = chances + writer::kHarmfulSection;
     Rng rng = Rng(seed).fork(arm_name(arm));
     return attempt(chances, rng);
   };

@@ -28,6 +28,7 @@
 #include "memory/memory_file.hpp"
 #include "run/experience_context.hpp"
 #include "run/remembering.hpp"
+#include "skill/writer_chances.hpp"
 #include "store/fake_run_store.hpp"
 #include "task/task.hpp"
 
@@ -44,11 +45,6 @@ double draw(const std::string& text) { return static_cast<double>(mix64(hash64(t
 struct Place {
   Task task;
   memory::TaskSignature signature;
-};
-
-/// Chances of tests/llm/writer.py.
-struct Chances {
-  double compiles = 0.55, right = 0.60, faster = 0.30;
 };
 
 struct World {
@@ -118,20 +114,17 @@ Tally run_once(const Place& place, World& world, const std::string& arm, MemoryS
       const std::string bare = id.substr(memory::kContextPrefix.size());
       helpful += world.helps(bare, place.signature.family) ? 1 : 0;
     }
-    Chances chances;
-    if (broken) chances.compiles += 0.35;
-    if (wrong) chances.right += 0.25;
-    if (helpful > 0) {
-      chances.compiles += 0.10;
-      chances.right += 0.20;
-      chances.faster += 0.10;
-    }
+    skill::Abilities chances = skill::writer::kBase;
+    if (broken) chances = chances + skill::writer::kCompilerOutput;
+    if (wrong) chances = chances + skill::writer::kWrongElements;
+    if (helpful > 0) chances = chances + skill::writer::kExperience;
     tally.questions += mends ? 0 : 1;
     tally.helped += !mends && helpful > 0 ? 1 : 0;
     tally.shown += mends ? 0 : static_cast<int>(shown.size());
     tally.helpful += mends ? 0 : helpful;
-    const bool compiles = rng.chance(std::min(0.98, chances.compiles)), right = rng.chance(chances.right);
-    const bool faster = rng.chance(chances.faster);
+    const bool compiles = skill::writer::happens(chances.compiles, rng),
+               right = skill::writer::happens(chances.right, rng);
+    const bool faster = skill::writer::happens(chances.faster, rng);
     const int rung = faster ? std::min(best + 1, kRungs - 1) : static_cast<int>(rng.integer(0, std::max(best, 0)));
     Step step;
     step.number = attempt;

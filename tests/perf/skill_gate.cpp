@@ -23,6 +23,20 @@ std::string share(int hits, int all) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", p, std::max(centre - half, 0.0), std::min(centre + half, 1.0));
 }
 
+/// Geometric means over conversations with one kind of prompt, and how much fewer answers that is than with the usual.
+void print_answers(const std::string& prompt, const Abilities& chances, int conversations) {
+  constexpr int kMost = 200;
+  double right = 0, top = 0, right_before = 0, top_before = 0;
+  kerf::Rng rng(1), usual(2);
+  for (int i = 0; i < conversations; ++i) {
+    const Answers taken = answers_taken(chances, kMost, rng), before = answers_taken(writer::kBase, kMost, usual);
+    right += std::log(taken.to_right), top += std::log(taken.to_top);
+    right_before += std::log(before.to_right), top_before += std::log(before.to_top);
+  }
+  fmt::print("| {} | {:.2f} | {:.2f} | {:.0f} % |\n", prompt, std::exp(right / conversations),
+             std::exp(top / conversations), 100 * (1 - std::exp((top - top_before) / conversations)));
+}
+
 void print_row(const std::string& gate, int skills, int good, int inert, int harmful) {
   fmt::print("| {} | {} | {} | {} | {} |\n", gate, share(good, skills), share(inert, skills), share(harmful, skills),
              share(good, good + inert + harmful));
@@ -53,4 +67,11 @@ int main(int count, char** words) {
               harmful.three_arms);
   }
   print_row("one sample, as published", skills, good.one_sample, inert.one_sample, harmful.one_sample);
+  constexpr int kConversations = 20'000;
+  fmt::print("\n| prompt | answers to the first right kernel | to the fastest | saved |\n|---|---:|---:|---:|\n");
+  print_answers("neither skill nor section", writer::kBase, kConversations);
+  print_answers("the helpful skill", writer::kBase + writer::kSkill, kConversations);
+  print_answers("the good section", writer::kBase + writer::kGoodSection, kConversations);
+  print_answers("both", writer::kBase + writer::kSkill + writer::kGoodSection, kConversations);
+  print_answers("the harmful section", writer::kBase + writer::kHarmfulSection, kConversations);
 }
