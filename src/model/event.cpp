@@ -72,6 +72,9 @@ struct ToJson {
                  {"detail", tier.detail}});
   }
   std::string operator()(const StepFinished& finished) const { return step_line(finished); }
+  std::string operator()(const StillWaiting& waiting) const {
+    return dump({{"event", "waiting"}, {"seconds", finite_or_null(waiting.progress.seconds)}});
+  }
   std::string operator()(const RunNote& note) const { return dump({{"event", "note"}, {"text", note.text}}); }
   std::string operator()(const RunMark& mark) const {
     Json json;

@@ -42,6 +42,7 @@ struct SearchProgress {
   int confirmed = 0, finalists = 0;  ///< finalists measured again, of so many; 0 of 0 before the end
   int asking = 0;                    ///< proposals that minds are working on
   std::string asked;                 ///< the last of them: "llm: refine"
+  double asked_seconds = 0;          ///< how long ago the oldest of them was asked for
   double seconds = 0;                ///< run time, without pauses between resumes
   double time_limit = 0;             ///< seconds; 0: none
   double rate = 0;                   ///< evaluations a minute, of this process
@@ -79,7 +80,11 @@ struct RunMark {
   std::string kind;
   std::map<std::string, std::string> details;
 };
-using RunEvent = std::variant<ProposalAsked, CandidateStarted, TierEvent, StepFinished, RunNote, RunMark>;
+/// Nothing happened for a second: for people who watch, never stored.
+struct StillWaiting {
+  SearchProgress progress;
+};
+using RunEvent = std::variant<ProposalAsked, CandidateStarted, TierEvent, StepFinished, RunNote, RunMark, StillWaiting>;
 
 /// Calls come from one thread, one at a time.
 class RunObserver {

@@ -24,6 +24,7 @@ namespace kerf {
 namespace {
 
 constexpr const char* kInterrupted = "interrupted";
+constexpr double kSilence = 1;                    // seconds after which a watcher is told that the search still waits
 constexpr std::chrono::milliseconds kPulse{100};  // between checks whether to stop while nothing is reported
 
 class Search {
@@ -124,6 +125,8 @@ class Search {
   std::map<std::int64_t, std::optional<Counters>> counters_;  // by step; none: the kernel failed while it was counted
   bool uncounted_ = false;                                    // the machine counts nothing
   int confirmed_ = 0, finalists_ = 0;
+  std::optional<Stage> stage_;  // of the step that was begun or finished last
+  double told_at_ = 0;          // run time at which the observer last heard something
   Nanoseconds began_;
   double seconds_before_ = 0;
   int evaluations_before_ = 0;
@@ -233,6 +236,7 @@ Status Search::ask_slow_minds() {
       Ticket ticket;
       ticket.phase = Phase::asked;
       ticket.slow = true;
+      ticket.asked_at = seconds();
       ticket.question = std::move(question);
       ask_with_counters(id, tickets_.emplace(id, std::move(ticket)).first->second);
     }
@@ -329,7 +333,8 @@ Status Search::begin(std::int64_t id) {
   Ticket& ticket = tickets_.at(id);
   Step announced = ticket.planned.step;
   announced.number = state_.next_number();
-  observer_.on_event(CandidateStarted{announced, progress(announced.stage)});
+  stage_ = announced.stage;
+  observer_.on_event(CandidateStarted{announced, progress(stage_)});
   if (ticket.planned.refused) {
     ticket.evaluation = ticket.planned.step.evaluation;
     return finish(id);
@@ -428,9 +433,9 @@ Status Search::take(Step step) {
   step.seconds = seconds();
   observe(step);
   asked_out_ = false;
-  const Stage stage = step.stage;
+  stage_ = step.stage;
   const Speedup estimate = state_.estimates().so_far(step.number);
-  const StepFinished finished{std::move(step), progress(stage), estimate};
+  const StepFinished finished{std::move(step), progress(stage_), estimate};
   KERF_TRY_VOID(inputs_.store.record(finished));
   observer_.on_event(finished);
   return {};
@@ -438,7 +443,13 @@ Status Search::take(Step step) {
 
 Status Search::wait() {
   const auto message = runner_.wait(kPulse);
-  if (!message) return {};
+  if (!message) {
+    if (seconds() - told_at_ < kSilence) return {};
+    told_at_ = seconds();
+    observer_.on_event(StillWaiting{progress(stage_)});
+    return {};
+  }
+  told_at_ = seconds();
   if (const auto* tier = std::get_if<TierEvent>(&message->content)) {
     observer_.on_event(*tier);
   } else if (const auto* note = std::get_if<RunNote>(&message->content)) {
@@ -647,12 +658,14 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   progress.finalists = finalists_;
   progress.asking = static_cast<int>(std::count_if(tickets_.begin(), tickets_.end(),
                                                    [](const auto& one) { return one.second.phase == Phase::asked; }));
-  for (const auto& [id, ticket] : tickets_)
-    if (ticket.phase == Phase::asked)
-      progress.asked = fmt::format("{}: {}", ticket.question->operation.proposer, ticket.question->operation.info.name);
+  progress.seconds = seconds();
+  for (const auto& [id, ticket] : tickets_) {
+    if (ticket.phase != Phase::asked) continue;
+    progress.asked = fmt::format("{}: {}", ticket.question->operation.proposer, ticket.question->operation.info.name);
+    progress.asked_seconds = std::max(progress.asked_seconds, progress.seconds - ticket.asked_at);
+  }
   for (const Proposer* mind : inputs_.minds)
     if (const Spending one = mind->spending(); one.anything()) progress.spending = one;
-  progress.seconds = seconds();
   progress.time_limit = options_.seconds;
   const double spent = progress.seconds - seconds_before_;
   if (spent > 0) progress.rate = 60 * (state_.evaluations() - evaluations_before_) / spent;

@@ -17,6 +17,7 @@ struct Ticket {
   Effort effort = Effort::search;
   bool slow = false;                 ///< from a mind that takes its time: judged when it arrives
   std::optional<Question> question;  ///< of slow minds
+  double asked_at = 0;               ///< likewise: run time in seconds
   Planned planned;
   std::optional<Evaluation> known;            ///< a verdict that tuning came to
   std::optional<Inspection> inspection;       ///< none when it does not compile

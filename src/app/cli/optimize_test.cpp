@@ -115,9 +115,12 @@ TEST(SearchView, ShowsWhatModelsDoAndWhatIsLeftOfTheirBudget) {
   EXPECT_EQ(spending_text(p), "3210 of 20000 tokens, 0.0123 of 1 USD");
   p.asking = 1;
   p.asked = "llm: refine";
-  EXPECT_HAS(progress_block(p, "", "", 200, {}), "asking llm: refine, 3210 of 20000 tokens, 0.0123 of 1 USD");
+  EXPECT_HAS(progress_block(p, "", "", 200, {}), "asking llm: refine; 3210 of 20000 tokens, 0.0123 of 1 USD");
   p.spending = {3210, 0, 0, 0, {}};
-  EXPECT_EQ(spending_text(p), "asking llm: refine, 3210 tokens");
+  EXPECT_EQ(spending_text(p), "asking llm: refine; 3210 tokens");
+  p.asking = 3;
+  p.asked_seconds = 75;
+  EXPECT_EQ(spending_text(p), "asking llm: refine and 2 more, for 75 s; 3210 tokens");
 }
 
 TEST(SearchView, SaysWhichFinalistIsMeasured) {

@@ -151,7 +151,13 @@ double seconds_left(const SearchProgress& progress) {
 std::string spending_text(const SearchProgress& progress) {
   const Spending& spending = progress.spending;
   if (!spending.anything()) return "";
-  std::string text = progress.asking > 0 ? fmt::format("asking {}, ", one_line(progress.asked)) : "";
+  std::string text;
+  if (progress.asking > 0) {
+    text = fmt::format("asking {}", one_line(progress.asked));
+    if (progress.asking > 1) text += fmt::format(" and {} more", progress.asking - 1);
+    if (progress.asked_seconds >= 1) text += fmt::format(", for {}", format_seconds(progress.asked_seconds));
+    text += "; ";
+  }
   text += std::to_string(spending.tokens);
   if (spending.token_limit > 0) text += fmt::format(" of {}", spending.token_limit);
   text += " tokens";
@@ -275,6 +281,11 @@ void SearchView::draw() {
 void SearchView::show(const ProposalAsked& asked) {
   progress_.asked = fmt::format("{}: {}", asked.proposer, asked.operation);
   progress_.asking = std::max(progress_.asking, 1);
+  draw();
+}
+
+void SearchView::show(const StillWaiting& waiting) {
+  progress_ = waiting.progress;
   draw();
 }
 

@@ -51,6 +51,7 @@ class SearchView final : public RunObserver {
   void show(const TierEvent& event);
   void show(const RunMark& mark);
   void show(const ProposalAsked& asked);
+  void show(const StillWaiting& waiting);
   std::size_t columns() const;
   void draw();
   void erase();
