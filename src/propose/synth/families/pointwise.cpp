@@ -6,7 +6,9 @@
 //   $item($args, outer, inner)                 computes and stores one element
 //   $value($args, outer, inner, leaves...)     the same from leaves that were read before, not stored
 //   $put($args, outer, inner, value)           stores it
-//   $raw($args, outer, inner)                  computes one element from nothing.
+//   $raw($args, outer, inner)                  computes one element from nothing
+//   $part_item($args, outer, inner $FIXED), $part_raw($args, outer, inner $FIXED)
+//                                              the same with what only depends on outer, which FIXED_READS computes.
 // DECLARE, READS and BOUND are the code that reads those leaves for V elements from (outer, inner) on, as item `i` of a
 // thread. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats and the output is halves;
 // OUT_TYPE is the type of a value. RUNS lists the leaves that are contiguous along INNER: element (kerf_outer,
@@ -18,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/families/row_places.hpp"
@@ -90,6 +93,9 @@ class Pointwise final : public Family {
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     hooks.store("item", group.root, group.buffer, at, index, {});
     hooks.value("raw", group.root, at, index);
+    const auto fixed = fixed_values(values, hooks, group.root, places, domain.shape, first);
+    hooks.store("part_item", group.root, group.buffer, at, index, fixed);
+    hooks.value("part_raw", group.root, at, index, fixed);
     values.lists["RUNS"] = templates::List{};
     if (group.copy) {
       hooks.value("value", group.root, at, index);
@@ -155,6 +161,42 @@ class Pointwise final : public Family {
     values.text["JOINED"] = "1";
     values.text["OUT_F32"] = values.text["OUT_F16"] = "0";
     return values;
+  }
+
+  /// Computations that stay the same along INNER, bound to variables of the outer element: g++ neither hoists nor
+  /// vectorises those with conditions in them.
+  static std::vector<Bound> fixed_values(TemplateValues& values, HookWriter& hooks, NodeId root, const Places& places,
+                                         const Shape& domain, int first) {
+    const codegen::BufferPlan& plan = hooks.plan();
+    const std::uint64_t inner = ~std::uint64_t{0} << first;
+    const auto outer = unravel_text("kerf_outer", Shape(domain.begin(), domain.begin() + first), hooks);
+    std::string &reads = values.text["FIXED_READS"], &names = values.text["FIXED"];
+    std::vector<Bound> bound;
+    std::set<NodeId> seen;
+    std::vector<NodeId> open{root};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      const ir::Node& node = plan.graph[id];
+      if (!seen.insert(id).second || plan.location[static_cast<std::size_t>(id)] >= 0) continue;
+      const Place* place = places.only(id);
+      const bool stays = id != root && ir::is<ir::MapAttr>(node) && place != nullptr && (place->depends & inner) == 0 &&
+                         std::none_of(place->axes.begin(), place->axes.end(),
+                                      [](int variable) { return variable == Place::kUnknown; });
+      if (!stays) {
+        open.insert(open.end(), node.args.rbegin(), node.args.rend());
+        continue;
+      }
+      std::vector<std::string> at;
+      for (const int variable : place->axes)
+        at.push_back(variable < 0 ? "0" : outer[static_cast<std::size_t>(variable)]);
+      const std::string name = fmt::format("kerf_f{}", bound.size()), hook = fmt::format("fixed_{}", bound.size());
+      hooks.value(hook, id, {"kerf_outer"}, Index::of_axes(std::move(at)));
+      reads += fmt::format("  const {} {} = ${}($args, outer);\n", hooks.type_name(id), name, hook);
+      names += ", " + name;
+      bound.push_back({id, name});
+    }
+    return bound;
   }
 
   static Domain domain_of(const codegen::BufferPlan& plan, const Group& group) {
