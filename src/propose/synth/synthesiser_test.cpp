@@ -164,6 +164,17 @@ TEST(Synthesiser, PositionsOfAPointwiseConvolutionAreReadInOrder) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Synthesiser, WhatAConvolutionByChannelReadsIsFinishedOnce) {
+  const auto first = [](const std::string& x) {
+    const Task task = task_of("y = conv2d(" + x + ", w, padding=1, groups=192)",
+                              {tensor("x", "f32[n, 192, 56, 56]"), tensor("w", "f32[192, 1, 3, 3]")}, {{"n", 4}});
+    const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+    return made ? (*made)->describe((*made)->starts().front()) : made.error().message;
+  };
+  EXPECT_EQ(first("x"), "conv/lines");
+  EXPECT_EQ(first("relu(x * 2.0 + 1.0)"), "conv/held");
+}
+
 TEST(Synthesiser, EveryOperatorGivesALegalDifferentGenome) {
   for (const std::string target : {"cpu", "opencl"}) {
     const auto synthesiser = softmax_of_product(target);
