@@ -86,4 +86,11 @@ std::string Code::recall(const std::string& key) const {
   return {};
 }
 
+std::string Code::expression(const std::string& type, const std::string& name) const {
+  for (const auto& scope : scopes_)
+    for (const auto& [key, value] : scope)
+      if (value == name && key.starts_with(type + " ")) return key.substr(type.size() + 1);
+  return name;
+}
+
 }  // namespace kerf::codegen

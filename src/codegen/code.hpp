@@ -30,6 +30,8 @@ class Code {
   /// What was remembered under `key` in an open block, or "".
   std::string recall(const std::string& key) const;
   void remember(const std::string& key, std::string value) { scopes_.back()[key] = std::move(value); }
+  /// The expression that the variable `name` of `let` holds; the text itself when it is no such variable.
+  std::string expression(const std::string& type, const std::string& name) const;
 
   /// The lines so far, without constants that nothing uses.
   std::string text() const;

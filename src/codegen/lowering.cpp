@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "base/text.hpp"
 
@@ -25,6 +26,21 @@ bool enclosed(const std::string& text) {
     if (depth == 0) return i + 1 == text.size() && text.front() == '(';
   }
   return false;
+}
+
+/// "(n / w)" taken apart at its one operator.
+struct Operation {
+  std::string left, right;
+};
+
+std::optional<Operation> operation(std::string text, char op) {
+  if (enclosed(text)) text = text.substr(1, text.size() - 2);
+  const auto at = text.rfind(std::string(" ") + op + " ");
+  if (at == std::string::npos) return {};
+  const auto whole = [](const std::string& part) { return part.find(' ') == std::string::npos || enclosed(part); };
+  Operation found{text.substr(0, at), text.substr(at + 3)};
+  if (!whole(found.left) || !whole(found.right)) return {};
+  return found;
 }
 
 }  // namespace
@@ -85,16 +101,44 @@ std::vector<std::string> Lowering::axes_of(const Index& index, const Shape& shap
 
 std::string Lowering::linear_of(const Index& index, const Shape& shape) {
   if (!index.linear.empty()) return index.linear;
-  std::string linear;
+  struct Axis {
+    std::string at;
+    Dim count;
+  };
+  std::vector<Axis> axes;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].is_one()) continue;
-    const std::string& axis = index.axes[d];
+    const std::string whole = axes.empty() ? "" : whole_number(axes.back().at, index.axes[d], shape, d);
+    if (whole.empty())
+      axes.push_back({index.axes[d], shape[d]});
+    else
+      axes.back() = {whole, axes.back().count * shape[d]};
+  }
+  std::string linear;
+  for (const auto& [axis, count] : axes) {
     const bool first = linear.empty() || linear == "0";
     const bool sum = linear.find(' ') != std::string::npos;
     linear =
-        first ? axis : fmt::format("{}{}{} * {} + {}", sum ? "(" : "", linear, sum ? ")" : "", extent(shape[d]), axis);
+        first ? axis : fmt::format("{}{}{} * {} + {}", sum ? "(" : "", linear, sum ? ")" : "", extent(count), axis);
   }
   return linear.empty() ? "0" : code_.let("kerf_index", linear);
+}
+
+std::string Lowering::whole_number(const std::string& upper, const std::string& lower, const Shape& shape,
+                                   std::size_t d) {
+  const auto rest = operation(code_.expression("kerf_index", lower), '%');
+  const auto quotient = operation(code_.expression("kerf_index", upper), '/');
+  if (!rest || !quotient || rest->right != extent(shape[d])) return {};
+  if (quotient->left == rest->left && quotient->right == rest->right) return rest->left;
+  // n / (b * c) and n / c % b, where more axes follow: n / c.
+  const auto inner = operation(code_.expression("kerf_index", rest->left), '/');
+  if (!inner || inner->left != quotient->left) return {};
+  Dim below = 1;
+  for (std::size_t more = d + 1; more < shape.size(); ++more) {
+    below = below * shape[more];
+    if (inner->right == extent(below) && quotient->right == extent(below * shape[d])) return rest->left;
+  }
+  return {};
 }
 
 std::string Lowering::load(NodeId id, const Index& index) {

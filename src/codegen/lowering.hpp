@@ -63,6 +63,9 @@ class Lowering {
   using Axes = std::vector<std::string>;
   const ir::Node& node(ir::NodeId id) const { return plan_.graph[id]; }
   std::string load(ir::NodeId id, const Index& index);
+  /// The number that `upper` and `lower`, neighbouring axes, are the quotient and the remainder of, if they are:
+  /// compilers do not see that they make up the number again. `shape` and `d` are those of `lower`.
+  std::string whole_number(const std::string& upper, const std::string& lower, const Shape& shape, std::size_t d);
   std::string compute_here(ir::NodeId id, const Index& index);
   std::string map_value(ir::NodeId id, const Index& index);
   std::string map_expression(ir::MapOp op, DType type, DType arg_type, const std::vector<std::string>& args);

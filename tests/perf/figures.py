@@ -2,6 +2,7 @@
 """The tables of docs/results: every sample task on one target, found by `kerf optimize`, against the naive kernel and PyTorch.
 
   python3 tests/perf/figures.py --target cpu --time 40                 all sample tasks, PyTorch eager beside them
+  python3 tests/perf/figures.py --target cpu --time 10 --threads 1 --compile    with torch.compile, on a machine that others use too
   python3 tests/perf/figures.py --target cuda --time 8 --compile       with torch.compile
   python3 tests/perf/figures.py --target opencl --no-torch             against the naive kernel only
 
@@ -13,6 +14,7 @@ PyTorch on a CPU: the winner is exported (`kerf export`), compiled as the export
 tensors, which rotate over copies that exceed the last-level cache, with equal threads. "cold result" writes to memory that is not in the cache, for both;
 "warm result" writes to the same memory every time, for both. The interval of the ratio of medians is bootstrapped. With --threads 1 calls are
 timed in processor time of the process, which other programs on the machine disturb less than they disturb wall-clock time.
+"load" is the machine's load average when a task's comparisons ended; the script itself is about 1 of it.
 
 Results go to --out (JSON lines, one per task; tasks already there are skipped) and a markdown table to stdout.
 """
@@ -41,7 +43,7 @@ def run_kerf(kerf, *args, timeout=1800):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-KINDS = ("eager", "eager, cold result", "eager, warm result", "compile")  # what PyTorch is asked for
+KINDS = ("eager", "eager, cold result", "eager, warm result", "compile", "compile, cold result", "compile, warm result")  # what PyTorch is asked for
 
 
 def shape_of(task, target):
@@ -59,6 +61,10 @@ def torch_functions(torch):
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril()
         return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ v
+
+    def rope(x, cosines, sines):
+        a, b = x.chunk(2, -1)
+        return torch.cat((a * cosines - b * sines, b * cosines + a * sines), -1)
 
     return {
         "gelu": lambda x: F.gelu(x),
@@ -78,6 +84,8 @@ def torch_functions(torch):
         "conv_transpose3d": lambda x, w: F.conv_transpose3d(x, w, stride=2, padding=1, output_padding=1),
         "maxpool2d": lambda x: F.max_pool2d(x, 3, stride=2, padding=1),
         "causal_attention": attention,
+        "gelu_f16": lambda x: F.gelu(x),
+        "rope": rope,
     }
 
 
@@ -92,7 +100,7 @@ def make_inputs(torch, task, symbols, device, copies):
             if dtype == "i64":
                 inputs.append(torch.randint(0, scope["classes"], shape, device=device))
             else:
-                inputs.append(torch.randn(shape, device=device, dtype=torch.float32))
+                inputs.append(torch.randn(shape, device=device, dtype={"f32": torch.float32, "f16": torch.float16}[dtype]))
         sets.append(inputs)
     return sets
 
@@ -220,14 +228,16 @@ def measure(arguments, torch, task_file):
     device = "cuda" if arguments.target == "cuda" else "cpu"
     functions, sets, before = {}, [], {}
     if torch is not None:
-        function = torch_functions(torch)[name]
+        function = torch_functions(torch).get(name)
+        if function is None:
+            raise RuntimeError(f"{name}: this script does not know how to say it in PyTorch")
         bytes_each = sum(t.numel() * t.element_size() for t in make_inputs(torch, task, symbols, device, 1)[0])
         sets = make_inputs(torch, task, symbols, device, max(2, min(16, math.ceil(3e8 / max(1, bytes_each)))))
+        functions["eager"] = function
+        if arguments.compile:
+            functions["compile"] = torch.compile(function, dynamic=False)
         if device == "cuda":
-            functions["eager"] = function
-            if arguments.compile:
-                functions["compile"] = torch.compile(function, dynamic=False)
-        before = {kind: time_on_gpu(torch, f, sets) for kind, f in functions.items()}
+            before = {kind: time_on_gpu(torch, f, sets) for kind, f in functions.items()}
     evaluation = run_kerf(arguments.kerf, "eval", task_file, best, "--target", arguments.target, "--shape", shape_name, "--no-cache",
                           "--json")[-1]
     row.update(message=evaluation.get("message"), outcome=evaluation["outcome"], speedup=evaluation.get("speedup"), time_us=evaluation.get("time_us"),
@@ -235,22 +245,24 @@ def measure(arguments, torch, task_file):
     if evaluation["outcome"] != "measured":
         return row
     own = evaluation["time_us"]
-    for kind, function in functions.items():
+    for kind, function in functions.items() if device == "cuda" else ():
         first, second = before[kind], time_on_gpu(torch, function, sets)
         median = statistics.mean((first["median"], second["median"]))
         row[kind] = {"median": median, "ratio": median / own["median"],
                      "low": min(first["low"], second["low"]) / own["high"], "high": max(first["high"], second["high"]) / own["low"]}
     if torch is not None and device == "cpu":
         kernel = exported_kernel(arguments.kerf, out, task, symbols, out.resolve() / "exported")
-        for kind, cold in (("eager, cold result", True), ("eager, warm result", False)):
-            row[kind] = compare_on_cpu(torch, function, kernel, sets, cold)
+        for kind, function in functions.items():
+            for result, cold in (("cold", True), ("warm", False)):
+                row[f"{kind}, {result} result"] = compare_on_cpu(torch, function, kernel, sets, cold)
+    row["load"] = round(os.getloadavg()[0], 1)
     return row
 
 
 def table(rows, target):
     kinds = [kind for kind in KINDS if any(kind in row for row in rows)]
-    print(f"| task | time | vs naive | of floor | {''.join(f'vs PyTorch {k} | ' for k in kinds)}evaluations | seconds |")
-    print("|---" * (6 + len(kinds)) + "|")
+    print(f"| task | time | vs naive | of floor | {''.join(f'vs PyTorch {k} | ' for k in kinds)}evaluations | seconds | load |")
+    print("|---" * (7 + len(kinds)) + "|")
     logs = {}
     for row in rows:
         if row["outcome"] != "measured":
@@ -265,7 +277,7 @@ def table(rows, target):
             cells.append(f"{k['ratio']:.2f} [{k['low']:.2f}, {k['high']:.2f}]" if k else "-")
             if k:
                 logs.setdefault(kind, []).append(math.log(k["ratio"]))
-        cells += [str(row.get("evaluations", "-")), str(row.get("seconds", "-"))]
+        cells += [str(row.get("evaluations", "-")), str(row.get("seconds", "-")), str(row.get("load", "-"))]
         print("| " + " | ".join(cells) + " |")
     for kind, values in logs.items():
         print(f"\nGeometric mean over {len(values)} tasks, vs {kind}: {math.exp(statistics.mean(values)):.2f}", end="")

@@ -126,6 +126,55 @@ TEST(Synthesiser, HalvesAreRoundedInWholeVectorsFirst) {
   EXPECT_NE(written->source.find("kerf_round_f16(to, block, count)"), std::string::npos) << written->source;
 }
 
+TEST(Synthesiser, WhatStaysTheSameAlongARunIsComputedOnce) {
+  const Task task = task_of("y = x * sigmoid(s + b)[:, :, None, None]",
+                            {tensor("x", "f32[n, c, 28, 28]"), tensor("s", "f32[n, c]"), tensor("b", "f32[c]")},
+                            {{"n", 16}, {"c", 256}});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  for (const Genome& genome : (*made)->starts()) {
+    if (genome.genes.size() != 1 || genome.genes.front().family != "pointwise") continue;
+    const auto written = (*made)->render(genome);
+    ASSERT_TRUE(written) << written.error().message;
+    const std::string& source = written->source;
+    EXPECT_NE(source.find("const float kerf_f0 = g0_fixed_0("), std::string::npos) << source;
+    EXPECT_EQ(source.find("g0_raw("), std::string::npos) << "hooks that nothing calls are left out";
+    return;
+  }
+  FAIL() << "no plan has one kernel";
+}
+
+TEST(Synthesiser, PositionsOfAPointwiseConvolutionAreReadInOrder) {
+  const Task task = task_of("y = relu(conv2d(relu(x), w))",
+                            {tensor("x", "f32[n, 192, 56, 56]"), tensor("w", "f32[32, 192, 1, 1]")}, {{"n", 4}});
+  const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+  ASSERT_TRUE(made) << made.error().message;
+  bool seen = false;
+  for (const Genome& genome : (*made)->starts()) {
+    if (genome.genes.size() != 1 || genome.genes.front().family != "matmul") continue;
+    const auto written = (*made)->render(genome);
+    ASSERT_TRUE(written) << written.error().message;
+    const auto hook = written->source.find("KERF_FN float g0_load_b(");
+    ASSERT_NE(hook, std::string::npos) << written->source;
+    const std::string body = written->source.substr(hook, written->source.find("\n}", hook) - hook);
+    EXPECT_EQ(body.find(" % "), std::string::npos) << body;
+    EXPECT_EQ(body.find(" / "), std::string::npos) << body;
+    seen = true;
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Synthesiser, WhatAConvolutionByChannelReadsIsFinishedOnce) {
+  const auto first = [](const std::string& x) {
+    const Task task = task_of("y = conv2d(" + x + ", w, padding=1, groups=192)",
+                              {tensor("x", "f32[n, 192, 56, 56]"), tensor("w", "f32[192, 1, 3, 3]")}, {{"n", 4}});
+    const auto made = Synthesiser::create(task, "cpu", codegen::dialects::cpp, DeviceFacts{});
+    return made ? (*made)->describe((*made)->starts().front()) : made.error().message;
+  };
+  EXPECT_EQ(first("x"), "conv/lines");
+  EXPECT_EQ(first("relu(x * 2.0 + 1.0)"), "conv/held");
+}
+
 TEST(Synthesiser, EveryOperatorGivesALegalDifferentGenome) {
   for (const std::string target : {"cpu", "opencl"}) {
     const auto synthesiser = softmax_of_product(target);

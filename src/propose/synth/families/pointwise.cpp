@@ -6,7 +6,10 @@
 //   $item($args, outer, inner)                 computes and stores one element
 //   $value($args, outer, inner, leaves...)     the same from leaves that were read before, not stored
 //   $put($args, outer, inner, value)           stores it
-//   $raw($args, outer, inner)                  computes one element from nothing.
+//   $raw($args, outer, inner)                  computes one element from nothing
+//   $part_item($args, outer, inner $FIXED), $part_raw($args, outer, inner $FIXED)
+//                                              the same with FIXED_VALUES, which depend on outer alone: `read` is the
+//                                              hook of each, `type` and `name` those of its variable.
 // LEAVES are the leaves that are read before: `x` is the array that takes one (of the items of a thread; with `run`, of
 // V elements from inner on of each), `read` the hook that reads it, `wide` says that `pointer + (at)` are floats. BOUND
 // are the arguments for them of item `i`. OUT_F32 when the output is floats at OUT_PTR, OUT_F16 when values are floats
@@ -19,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "propose/synth/families/families.hpp"
 #include "propose/synth/families/row_places.hpp"
@@ -91,6 +95,9 @@ class Pointwise final : public Family {
     const std::vector<std::string> at{"kerf_outer", "kerf_inner"};
     hooks.store("item", group.root, group.buffer, at, index, {});
     hooks.value("raw", group.root, at, index);
+    const auto fixed = fixed_values(values, hooks, group.root, places, domain.shape, first);
+    hooks.store("part_item", group.root, group.buffer, at, index, fixed);
+    hooks.value("part_raw", group.root, at, index, fixed);
     values.lists["RUNS"] = values.lists["LEAVES"] = templates::List{};
     if (group.copy) {
       hooks.value("value", group.root, at, index);
@@ -150,6 +157,44 @@ class Pointwise final : public Family {
     values.text["JOINED"] = "1";
     values.text["OUT_F32"] = values.text["OUT_F16"] = "0";
     return values;
+  }
+
+  /// Computations that stay the same along INNER, bound to variables of the outer element: g++ neither hoists nor
+  /// vectorises those with conditions in them.
+  static std::vector<Bound> fixed_values(TemplateValues& values, HookWriter& hooks, NodeId root, const Places& places,
+                                         const Shape& domain, int first) {
+    const codegen::BufferPlan& plan = hooks.plan();
+    const std::uint64_t inner = ~std::uint64_t{0} << first;
+    const auto outer = unravel_text("kerf_outer", Shape(domain.begin(), domain.begin() + first), hooks);
+    std::string& names = values.text["FIXED"];
+    templates::List list;
+    std::vector<Bound> bound;
+    std::set<NodeId> seen;
+    std::vector<NodeId> open{root};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      const ir::Node& node = plan.graph[id];
+      if (!seen.insert(id).second || plan.location[static_cast<std::size_t>(id)] >= 0) continue;
+      const Place* place = places.only(id);
+      const bool stays = id != root && ir::is<ir::MapAttr>(node) && place != nullptr && (place->depends & inner) == 0 &&
+                         std::none_of(place->axes.begin(), place->axes.end(),
+                                      [](int variable) { return variable == Place::kUnknown; });
+      if (!stays) {
+        open.insert(open.end(), node.args.rbegin(), node.args.rend());
+        continue;
+      }
+      std::vector<std::string> at;
+      for (const int variable : place->axes)
+        at.push_back(variable < 0 ? "0" : outer[static_cast<std::size_t>(variable)]);
+      const std::string name = fmt::format("kerf_f{}", bound.size()), hook = fmt::format("fixed_{}", bound.size());
+      hooks.value(hook, id, {"kerf_outer"}, Index::of_axes(std::move(at)));
+      list.push_back(templates::Record{{"type", hooks.type_name(id)}, {"name", name}, {"read", "$" + hook}});
+      names += ", " + name;
+      bound.push_back({id, name});
+    }
+    values.lists["FIXED_VALUES"] = std::move(list);
+    return bound;
   }
 
   static Domain domain_of(const codegen::BufferPlan& plan, const Group& group) {
