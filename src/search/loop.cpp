@@ -4,20 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
-#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "inspect/descriptors.hpp"
 #include "judge/judge.hpp"
-#include "search/asking.hpp"
-#include "search/following.hpp"
-#include "search/job_runner.hpp"
+#include "search/search.hpp"
 #include "search/search_progress.hpp"
 #include "search/search_settings.hpp"
-#include "search/search_state.hpp"
-#include "search/ticket.hpp"
 #include "search/variants.hpp"
 
 namespace kerf {
@@ -27,111 +20,7 @@ constexpr const char* kInterrupted = "interrupted";
 constexpr double kSilence = 1;                    // seconds after which a watcher is told that the search still waits
 constexpr std::chrono::milliseconds kPulse{100};  // between checks whether to stop while nothing is reported
 
-class Search {
- public:
-  Search(const SearchInputs& inputs, const SearchOptions& options, RunObserver& observer,
-         std::unique_ptr<Policy> policy)
-      : inputs_(inputs),
-        options_(options),
-        observer_(observer),
-        state_(std::move(policy), options.archive),
-        asking_(inputs.minds, state_, state_.policy(),
-                {inputs.target, options.seed, options.starts, options.evaluations, options.start_share}),
-        began_(inputs.clock.now()),
-        runner_(inputs.evaluator, inputs.minds, options.at_once > 1 ? available_cores() : 1,
-                [this] { return tuning_goes_on(); }) {
-    if (inputs.follow != nullptr) following_.emplace(*inputs.follow, inputs.target);
-  }
-
-  Status replay() {
-    KERF_TRY(std::vector<Step> steps, inputs_.store.steps());
-    for (Step& step : steps) observe(step);
-    seconds_before_ = state_.seconds();
-    evaluations_before_ = state_.evaluations();
-    return {};
-  }
-
-  std::string reason_to_stop() const;  ///< "" while the search should go on
-  bool first_kernel_is_coming() const;
-  bool judging() const { return on_device_.has_value() || tuning_ != 0; }
-  bool idle() const { return tickets_.empty() && tuning_ == 0; }  ///< nothing is under way
-  bool exhausted() const { return idle() && asked_out_; }         ///< and nothing is left to begin
-  std::string why_exhausted() const;
-  /// An error when nothing was evaluated because no mind could be asked: that is no result of a search.
-  Status check_asked() const;
-
-  Status ask();         ///< as many proposals as may be under way at once
-  Status begin_next();  ///< gives the device something to do
-  Status wait();        ///< for something to be reported, and takes it in
-  Status confirm();     ///< the best ones are measured again
-  Status settle();      ///< and the naive kernel, when they fall short of what the search saw
-  Status fall_back();   ///< the naive kernel, when nothing beats the baseline
-
-  SearchProgress progress(std::optional<Stage> stage) const;
-  const SearchState& state() const { return state_; }
-
- private:
-  using Phase = Ticket::Phase;
-  double seconds() const {
-    return seconds_before_ + std::chrono::duration<double>(inputs_.clock.now() - began_).count();
-  }
-  int outstanding(bool slow) const;
-  bool has_room(bool slow) const;
-  void add(Planned planned, bool reserved = false, Effort effort = Effort::search,
-           std::optional<Evaluation> known = {});
-  Status ask_slow_minds();
-  void ask_with_counters(std::int64_t id, Ticket& ticket);
-  void take_counters(std::int64_t id, Ticket& ticket, const Result<std::optional<Counters>>& counters);
-  Status mind_failed(const std::string& mind, const Error& error);
-  void note_failure(const std::string& mind, const std::string& message);
-  Result<std::optional<Planned>> next_planned();
-
-  Status take_in(std::int64_t id, JobResult result);
-  Status received(std::int64_t id, Result<std::optional<Proposal>> proposal);
-  Status begin(std::int64_t id);
-  Status evaluated(Ticket& ticket);
-  Status compare(std::int64_t id, Ticket& ticket, Effort effort);
-  Status compared(std::int64_t id, Ticket& ticket, PairedOutcome outcome);
-  Status finish(std::int64_t id);
-  Status judge_reserved();
-  Status measure_again(std::int64_t step);
-  bool is_shown_faster(std::int64_t step) const;  ///< than the strongest baseline; 0: none is
-  void observe(Step& step);
-  Status take(Step step);
-
-  bool is_tuning_due() const;
-  Status begin_tuning();
-  Status tuned(Result<Tuned> result);
-  bool tuning_goes_on() const;
-  double share_used() const;
-
-  std::optional<std::int64_t> opponent_of(const Ticket& ticket) const;
-  bool at_the_floor() const;
-
-  const SearchInputs& inputs_;
-  const SearchOptions& options_;
-  RunObserver& observer_;
-  SearchState state_;
-  Asking asking_;
-  std::optional<Following> following_;
-  std::map<std::int64_t, Ticket> tickets_;
-  std::int64_t last_ticket_ = 0;
-  std::optional<std::int64_t> on_device_;  // the ticket that is judged
-  std::optional<std::int64_t> reserved_;   // the ticket that is judged next, whatever else is ready
-  std::int64_t tuning_ = 0;                // the step whose tunables are searched; 0: none
-  bool asked_out_ = false;                 // the minds that answer at once have nothing new, until a step changes that
-  std::string given_up_;                   // the mind that is no longer asked, and why
-  std::set<std::string> noted_;            // failures of minds that were reported
-  std::map<std::int64_t, std::optional<Counters>> counters_;  // by step; none: the kernel failed while it was counted
-  bool uncounted_ = false;                                    // the machine counts nothing
-  int confirmed_ = 0, finalists_ = 0;
-  std::optional<Stage> stage_;  // of the step that was begun or finished last
-  double told_at_ = 0;          // run time at which the observer last heard something
-  Nanoseconds began_;
-  double seconds_before_ = 0;
-  int evaluations_before_ = 0;
-  JobRunner runner_;  // last: its threads end before anything they use
-};
+}  // namespace
 
 std::string Search::reason_to_stop() const {
   if (inputs_.interrupted) return kInterrupted;
@@ -510,136 +399,6 @@ std::optional<std::int64_t> Search::opponent_of(const Ticket& ticket) const {
   return best->step;
 }
 
-// ---- tuning
-
-/// How much of the budget is gone, 0 to 1; without one, how much of the patience.
-double Search::share_used() const {
-  double used = 0;
-  if (options_.evaluations > 0) used = static_cast<double>(state_.evaluations()) / options_.evaluations;
-  if (options_.seconds > 0) used = std::max(used, seconds() / options_.seconds);
-  if (options_.patience > 0) used = std::max(used, static_cast<double>(state_.since_improvement()) / options_.patience);
-  return used;
-}
-
-constexpr int kFewestTrials = 4, kMostTrials = 40;
-
-/// Whether the tunables of the best kernel should be searched by themselves now, or an interrupted tuning be ended.
-bool Search::is_tuning_due() const {
-  if (options_.search != "kerf" || tuning_ != 0 || reserved_ || following_) return false;
-  for (const auto& [step, tuning] : state_.tunings())
-    if (!tuning.finished) return true;
-  const int done = static_cast<int>(state_.tunings().size());
-  const Elite* best = state_.archive().best();
-  const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMostTrials * 2;
-  if (done >= options_.tunings || best == nullptr || left < 2 * kFewestTrials) return false;
-  if (share_used() < 0.4 + 0.35 * done || state_.tunings().contains(best->step)) return false;
-  const auto& tunables = state_.candidate(best->step).tunables;
-  return std::any_of(tunables.begin(), tunables.end(), [](const Tunable& t) { return t.values.size() > 1; });
-}
-
-Status Search::begin_tuning() {
-  for (const auto& [step, tuning] : state_.tunings()) {
-    if (tuning.finished) continue;
-    tuning_ = step;  // interrupted: the trials are known, the verdict is not
-    return tuned(Tuned{tuning.best, {}});
-  }
-  tuning_ = state_.archive().best()->step;
-  const int left = options_.evaluations > 0 ? options_.evaluations - state_.evaluations() : kMostTrials * 2;
-  const int trials = std::clamp(static_cast<int>(options_.tune_share * left), kFewestTrials, kMostTrials);
-  runner_.submit(++last_ticket_, TuneJob{state_.candidate(tuning_), trials,
-                                         Rng(options_.seed).fork(fmt::format("tune {}", tuning_)).bits()});
-  return {};
-}
-
-/// Asked on the device's lane. Tuning leaves the last tenth of the time to other things.
-bool Search::tuning_goes_on() const {
-  return !inputs_.interrupted && (options_.seconds <= 0 || seconds() < 0.9 * options_.seconds);
-}
-
-Status Search::tuned(Result<Tuned> result) {
-  const std::int64_t parent = std::exchange(tuning_, 0);
-  if (inputs_.interrupted) return {};
-  if (!result && result.error().code != Errc::invalid_input) return tl::unexpected<Error>(result.error());
-  // Nothing to tune, or nothing better: the step itself stands, and its known code ends the tuning.
-  std::optional<Planned> planned;
-  if (result && !result->best.empty()) {
-    KERF_TRY(planned, tuned_variant(state_, parent, result->best));
-  }
-  if (!planned) planned = variant_of(state_, parent, Stage::tune, "tune", "tuning found nothing better");
-  std::optional<Evaluation> judged;
-  if (result && planned->step.tunables == result->verdict.tunables && !result->verdict.candidate_id.empty()) {
-    judged = std::move(result->verdict);
-    judged->candidate_id = planned->candidate.id;  // the same code, with its values as the defaults
-  }
-  add(*std::move(planned), true, Effort::search, std::move(judged));
-  return {};
-}
-
-// ---- the end
-
-/// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
-/// Kernels that seem to have less than half of the best speed are left out: noise does not explain that much.
-Status Search::confirm() {
-  constexpr double kFarBehind = 0.7;  // a logarithm
-  std::vector<Elite> finalists = state_.archive().elites();
-  if (const Elite* best = state_.archive().best(); best != nullptr)
-    std::erase_if(finalists, [&](const Elite& elite) {
-      return elite.fitness.log_speedup < best->fitness.log_speedup - kFarBehind && !state_.confirmation_of(elite.step);
-    });
-  std::stable_partition(finalists.begin(), finalists.end(),
-                        [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
-  finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));
-  confirmed_ = 0;
-  for (const Elite& elite : finalists) {
-    if (confirmed_ == options_.finalists || inputs_.interrupted) break;
-    KERF_TRY_VOID(measure_again(elite.step));
-    const auto confirmation = state_.confirmation_of(elite.step);
-    if (confirmation && std::holds_alternative<Measurement>(state_.step(*confirmation).evaluation.outcome))
-      ++confirmed_;
-  }
-  return {};
-}
-
-Status Search::measure_again(std::int64_t step) {
-  if (state_.confirmation_of(step)) return {};
-  add(variant_of(state_, step, Stage::final, "confirm", fmt::format("step {} measured again", step)), true,
-      Effort::final);
-  return judge_reserved();
-}
-
-/// A finalist's second figure may fall short of the search's first one, which favours the lucky: then a kernel that the
-/// user has anyway is measured beside it, however far behind it seemed.
-Status Search::settle() {
-  if (is_shown_faster(state_.best_step()) || inputs_.interrupted) return {};
-  KERF_TRY_VOID(fall_back());
-  for (std::int64_t number = 1; number < state_.next_number() && !inputs_.interrupted; ++number) {
-    const Step& step = state_.step(number);
-    const bool measured = std::holds_alternative<Measurement>(step.evaluation.outcome);
-    if (is_fallback(step) && measured && !is_confirmation(step)) KERF_TRY_VOID(measure_again(number));
-  }
-  return {};
-}
-
-bool Search::is_shown_faster(std::int64_t step) const {
-  return step != 0 && compared_speedup(std::get<Measurement>(state_.step(step).evaluation.outcome)).low > 1;
-}
-
-/// A kernel that a user has anyway is a candidate like others; it is tried when nothing was shown to be faster.
-Status Search::fall_back() {
-  tickets_.clear();  // what is still being built or asked for is given up
-  reserved_.reset();
-  if (is_shown_faster(state_.best_step())) return {};
-  for (const Proposal& fallback : inputs_.fallbacks) {
-    Question question;
-    question.operation = {kBaselineProposer, {"naive"}};
-    Planned planned = asking_.receive(question, fallback);
-    if (planned.refused || inputs_.interrupted) continue;  // known: it was tried
-    add(std::move(planned), true);
-    KERF_TRY_VOID(judge_reserved());
-  }
-  return {};
-}
-
 bool Search::at_the_floor() const {
   const std::int64_t best = state_.best_step();
   if (best == 0) return false;
@@ -672,6 +431,8 @@ SearchProgress Search::progress(std::optional<Stage> stage) const {
   progress.patience = options_.patience;
   return progress;
 }
+
+namespace {
 
 /// What is known at the end, kept and returned.
 Result<SearchResult> conclude(const SearchInputs& inputs, const Search& search, const std::string& stopped,
