@@ -125,8 +125,9 @@ StageEnd export_stage(const Job& job, const Record& record) {
 }
 
 /// The run's best; where nothing was shown to be faster than the plain kernel, the fastest that passed every gate all
-/// the same: it is PyTorch that it is compared with here. Null when there is none.
+/// the same, unless it is clearly slower: it is PyTorch that it is compared with here. Null when there is none.
 const Step* winner_of(const RunView& run) {
+  constexpr double kAsFast = 0.9;  // as the plain kernel, within what timings say
   if (run.best > 0 && measurement_of(run.step(run.best)) != nullptr && !is_fallback(run.step(run.best)))
     return &run.step(run.best);
   const Step* best = nullptr;
@@ -134,7 +135,8 @@ const Step* winner_of(const RunView& run) {
     if (is_fallback(step) || is_trial(step) || is_duplicate(step) || !(speedup_of(run, step) > 0)) continue;
     if (best == nullptr || speedup_of(run, step) > speedup_of(run, *best)) best = &step;
   }
-  return best;
+  const bool plain = run.best > 0 && is_fallback(run.step(run.best));  // then speedups are over it
+  return plain && best != nullptr && speedup_of(run, *best) < kAsFast ? &run.step(run.best) : best;
 }
 
 }  // namespace

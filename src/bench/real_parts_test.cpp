@@ -106,6 +106,39 @@ TEST(ImportFailure, IsReadFromTheMessage) {
   EXPECT_EQ(import_failure("a.py: no part of the model can be a task: nms"), Failure::refused);
 }
 
+/// A run that ended with the plain kernel, which was `times` as fast as the one kernel that was written.
+std::int64_t taken_from_run_with(double times) {
+  const test::TempFolder folder;
+  {
+    auto store = create_run_store(folder.path / "run");
+    EXPECT_TRUE(store) << store.error().message;
+    Step step;
+    step.number = 1;
+    step.proposer = "builtin";
+    Measurement measurement;
+    measurement.speedup = {"naive", 1 / times, 1 / times, 1 / times};
+    step.evaluation.outcome = measurement;
+    EXPECT_TRUE((*store)->append(step));
+    step.number = 2;
+    step.proposer = kBaselineProposer;
+    step.name = "naive";
+    measurement.speedup = {"naive", 1, 1, 1};
+    measurement.comparison = PairedComparison{1, 1 / times, times, times, times};
+    step.evaluation.outcome = measurement;
+    EXPECT_TRUE((*store)->append(step));
+    EXPECT_TRUE((*store)->set("best_step", "2"));
+  }
+  Record record;
+  const StageEnd end = read_run(folder.path / "run", record);
+  EXPECT_EQ(end.failure, Failure::none) << end.message;
+  return record.step;
+}
+
+TEST(ReadRun, ThePlainKernelIsTakenWhereAllOthersAreClearlySlower) {
+  EXPECT_EQ(taken_from_run_with(1.05), 1) << "PyTorch is what it is compared with";
+  EXPECT_EQ(taken_from_run_with(7.6), 2);
+}
+
 TEST(ReadRun, AFolderWithoutARunIsAFailureNotAnError) {
   const test::TempFolder folder;
   Record record;

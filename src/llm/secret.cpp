@@ -10,7 +10,7 @@
 
 namespace kerf::llm {
 
-Result<Secret> Secret::from_text(std::string text, const std::string& where) {
+Result<Secret> Secret::from_text(const std::string& text, const std::string& where) {
   std::string value(trim(text));
   if (value.empty()) return fail(Errc::invalid_input, where + " holds no key");
   if (!std::all_of(value.begin(), value.end(), [](char c) { return c > 0x20 && c < 0x7F; }))

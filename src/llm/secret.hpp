@@ -13,7 +13,7 @@ class Secret {
  public:
   Secret() = default;
   /// Visible ASCII only, so that it cannot end a header; surrounding white space is cut off.
-  static Result<Secret> from_text(std::string text, const std::string& where);
+  static Result<Secret> from_text(const std::string& text, const std::string& where);
   /// The first line of a file that nobody but its owner can read.
   static Result<Secret> from_file(const std::filesystem::path& path);
 

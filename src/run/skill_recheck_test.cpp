@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/expression/expression.hpp"
 #include "skill/fake_skill_store.hpp"
 

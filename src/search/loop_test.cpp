@@ -19,8 +19,6 @@ namespace kerf {
 namespace {
 
 using landscape::Point;
-using landscape::ScriptedEvaluator;
-using landscape::ScriptedProposer;
 
 TEST_F(LoopTest, ClimbsToTheSummitAndConfirmsIt) {
   options.evaluations = 150;

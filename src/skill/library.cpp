@@ -1,6 +1,9 @@
 #include "skill/library.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 

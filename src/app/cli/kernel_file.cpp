@@ -19,7 +19,7 @@ Result<std::string> choose_target(const std::string& path, const std::string& as
   if (!asked.empty()) return asked;
   if (!header.empty()) return header;
   const std::string extension = std::filesystem::path(path).extension().string();
-  if (const std::string target = target_for_extension(extension); !target.empty()) return target;
+  if (std::string target = target_for_extension(extension); !target.empty()) return target;
   return fail(Errc::invalid_input,
               fmt::format("cannot tell the target of {}: give --target, one of {}", path, join(target_names(), ", ")));
 }
