@@ -54,6 +54,9 @@ Result<std::optional<Planned>> Following::next(const SearchState& state, std::sp
   step.decision.clear();
   step.kept = false;
   step.parents = here(old.parents);
+  step.asked.parent = old.asked.parent ? here(*old.asked.parent) : std::nullopt;
+  step.asked.inspirations = here(old.asked.inspirations);
+  step.asked.failures = here(old.asked.failures);
   const auto mind = std::find_if(minds.begin(), minds.end(), [&](const Proposer* one) {
     return one->name() == old.proposer && one->questions_at_once() == 0;
   });

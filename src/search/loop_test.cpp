@@ -398,6 +398,31 @@ TEST_F(LoopTest, ARecordedRunCanBeFollowedOnOtherTimings) {
   EXPECT_NE(sources(steps("free")), sources(recorded)) << "the test would prove nothing";
 }
 
+TEST_F(LoopTest, ARunThatWasResumedIsFollowedWithItsReferencesToOtherSteps) {
+  options.evaluations = 8;
+  run("recorded");
+  options.evaluations = 16;  // behind the finalists of the first part
+  run("recorded");
+  const auto recorded = steps("recorded");
+  follow = &recorded;
+  run("followed");
+  ASSERT_EQ(error, "");
+  const auto followed = steps("followed");
+  int looked_at = 0;
+  for (const Step& step : followed) {
+    if (step.asked.parent) {
+      ASSERT_LT(*step.asked.parent, step.number);
+      const Step& parent = followed[static_cast<std::size_t>(*step.asked.parent) - 1];
+      EXPECT_FALSE(step.parents.empty());
+      EXPECT_EQ(parent.source, followed[static_cast<std::size_t>(step.parents.front()) - 1].source);
+      ++looked_at;
+    }
+    for (const auto* list : {&step.asked.inspirations, &step.asked.failures})
+      for (const std::int64_t other : *list) EXPECT_LT(other, step.number);
+  }
+  EXPECT_GT(looked_at, 2);
+}
+
 TEST_F(LoopTest, SaysWhereAMindNowAnswersOtherwise) {
   options.evaluations = 10;
   run("recorded");
