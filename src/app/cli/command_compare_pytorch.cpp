@@ -18,6 +18,11 @@ Status check_pytorch_options(const CompareOptions& options) {
     return fail(Errc::invalid_input, options.first.empty()
                                          ? "--pytorch model.py: give a file with ModelNew too, or a run instead"
                                          : "--pytorch RUN takes no second file: the run's best kernel is compared");
+  if (!options.first.empty() && !pytorch::is_model_file(options.first))
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not a Python file with ModelNew; make one with 'kerf export RUN --format "
+                            "kernelbench --out new.py', or give the run instead: kerf compare --pytorch RUN",
+                            options.first));
   if (options.first.empty() && !options.target.empty())
     return fail(Errc::invalid_input, "--target goes with two files; a run has its own");
   if (!options.shape.empty() || !options.set.empty() || !options.device.empty() || options.jobs != 0)

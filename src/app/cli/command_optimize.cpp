@@ -106,8 +106,14 @@ Result<OptimizeRequest> new_request(const OptimizeOptions& options, const Enviro
 
 /// A budget that is used up already would end the run for good with a smaller one.
 Status check_budget(const OptimizeOptions& options, const fs::path& folder) {
-  if (!options.evaluations || *options.evaluations == 0) return {};
+  if (options.evaluations.value_or(0) == 0 && !options.seconds) return {};
   KERF_TRY(const RunView run, load_run(folder));
+  const double spent = run.steps.empty() ? 0 : run.steps.back().seconds;
+  if (options.seconds && *options.seconds <= spent)
+    return fail(Errc::invalid_input,
+                fmt::format("--time {:.0f}: {} has used {:.0f} s already, and --time is the total; give more",
+                            *options.seconds, folder.string(), spent));
+  if (options.evaluations.value_or(0) == 0) return {};
   const auto done = std::count_if(run.steps.begin(), run.steps.end(), [](const Step& step) {
     return !is_duplicate(step) && !is_confirmation(step) && !is_fallback(step);
   });

@@ -52,14 +52,15 @@ Status runs(const RunsOptions& options, const Environment&, Console& console) {
     console.out << fmt::format("no runs in {}/; 'kerf optimize TASK' makes one\n", folder) << std::flush;
     return {};
   }
-  std::vector<std::vector<Cell>> rows{{{"run"}, {"task"}, {"target"}, {"best"}, {"last change"}, {"state"}}};
+  std::vector<std::vector<Cell>> rows{
+      {{"run", {}, false, true}, {"best"}, {"state"}, {"target"}, {"task"}, {"last change"}}};
   for (const RunEntry& entry : list)
     rows.push_back({{one_line(entry.folder.lexically_relative(folder).string()), Colour::bold},
-                    {one_line(entry.task)},
-                    {one_line(entry.target)},
                     best_cell(entry),
-                    {format_utc(entry.changed_ms)},
-                    {run_state_name(entry.state), entry.state == RunState::damaged ? Colour::red : Colour::none}});
+                    {run_state_name(entry.state), entry.state == RunState::damaged ? Colour::red : Colour::none},
+                    {one_line(entry.target)},
+                    {one_line(entry.task)},
+                    {format_utc(entry.changed_ms)}});
   console.out << table(rows, console.out_style) << std::flush;
   return {};
 }

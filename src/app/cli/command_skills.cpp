@@ -77,7 +77,7 @@ Status list_skills(const std::vector<const Skill*>& list, bool as_json, Console&
     return {};
   }
   std::vector<std::vector<Cell>> rows{
-      {{"skill"}, {"state"}, {"for"}, {"effect"}, {"used", {}, true}, {"what it says"}}};
+      {{"skill", {}, false, true}, {"state"}, {"for"}, {"effect"}, {"used", {}, true}, {"what it says"}}};
   for (const Skill* one : list)
     rows.push_back({{one->name, Colour::bold},
                     {std::string(state_name(one->state)), state_colour(one->state)},

@@ -322,8 +322,12 @@ void SearchView::show(const RunNote& note) {
     console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
     return;
   }
-  tier_ = printable(text);
-  std::replace(tier_.begin(), tier_.end(), '\n', ' ');
+  if (text.starts_with("preparing ")) {  // over as soon as the next thing happens
+    tier_ = one_line(text);
+  } else {
+    erase();
+    console_.err << remark(".. " + one_line(text), console_.err_style) << std::flush;
+  }
   draw();
 }
 

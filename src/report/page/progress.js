@@ -9,9 +9,9 @@ function ticksLog(low, high) {
     }
   return ticks.length > 8 ? ticks.filter(v => String(v.toPrecision(1))[0] === '1') : ticks;
 }
-function ticksLinear(low, high, count) {
+function ticksLinear(low, high, count, whole) {
   const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
-  const unit = [1, 2, 5, 10].find(m => m * power >= raw) * power;
+  const fine = [1, 2, 5, 10].find(m => m * power >= raw) * power, unit = whole ? Math.max(fine, 1) : fine;
   const ticks = [];
   for (let v = Math.ceil(low / unit) * unit; v <= high + unit * 1e-6; v += unit) ticks.push(v);
   return ticks;
@@ -39,7 +39,7 @@ function drawProgress(width) {
   for (const tick of ticksLog(low, high))
     parts.push(svg('line', { class: 'grid', x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
       svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, tick + '×'));
-  for (const tick of ticksLinear(first, last, width < 500 ? 4 : 8))
+  for (const tick of ticksLinear(first, last, width < 500 ? 4 : 8, !progressByTime))
     if (progressByTime || tick >= 1) parts.push(svg('text', { x: x(tick), y: height - 8, 'text-anchor': 'middle' }, progressByTime ? seconds(tick) : tick));
   parts.push(svg('line', { class: 'axis', x1: left, x2: width - right, y1: height - bottom + 4, y2: height - bottom + 4 }));
   if (low < 1 && high > 1) {
