@@ -168,6 +168,7 @@ Status Search::check_asked() const {
 
 /// A mind that cannot be asked is noted; the search goes on with the others.
 Status Search::mind_failed(const std::string& mind, const Error& error) {
+  if (!asking_.is_asked(mind)) return {};  // given up already; this is the answer to an earlier question
   note_failure(mind, error.message);
   if (!asking_.failed(mind)) return {};
   const bool others = std::any_of(inputs_.minds.begin(), inputs_.minds.end(),

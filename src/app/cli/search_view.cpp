@@ -83,9 +83,9 @@ std::string row(const std::string& label, const std::string& text, std::size_t c
 }
 
 std::string budget_text(const SearchProgress& progress) {
-  std::string text = fmt::format("{}", progress.evaluations);
-  if (progress.evaluation_limit > 0) text += fmt::format(" of {}", progress.evaluation_limit);
-  text += " evaluations";
+  std::string text = progress.evaluation_limit > 0 ? fmt::format("{} of {}", progress.evaluations,
+                                                                 counted(progress.evaluation_limit, "evaluation"))
+                                                   : counted(progress.evaluations, "evaluation");
   if (progress.asking > 0) text += fmt::format(", {} under way", counted(progress.asking, "question"));
   if (progress.rate > 0) text += fmt::format(", {:.1f} a minute", progress.rate);
   const double left = seconds_left(progress);
