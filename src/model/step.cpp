@@ -26,6 +26,14 @@ std::optional<Stage> stage_from_name(std::string_view name) {
 bool is_trial(const Step& step) { return step.stage == Stage::tune && step.operation == kTrialOperation; }
 bool is_confirmation(const Step& step) { return step.stage == Stage::final; }
 bool is_duplicate(const Step& step) { return failed_gate(step.evaluation.outcome) == Gate::duplicate; }
+std::set<std::int64_t> refuted_steps(std::span<const Step> steps) {
+  std::set<std::int64_t> refuted;
+  for (const Step& step : steps)
+    if (is_confirmation(step) && !step.parents.empty() && !std::holds_alternative<Measurement>(step.evaluation.outcome))
+      refuted.insert(step.parents.front());
+  return refuted;
+}
+
 bool is_fallback(const Step& step) { return step.proposer == kBaselineProposer; }
 
 }  // namespace kerf

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,6 +106,8 @@ struct Step {
 bool is_trial(const Step& step);
 /// A finalist measured again.
 bool is_confirmation(const Step& step);
+/// Kernels that passed in the search and were refused when they were measured again: nothing may come of them.
+std::set<std::int64_t> refuted_steps(std::span<const Step> steps);
 /// Not evaluated, because its compiled code was known.
 bool is_duplicate(const Step& step);
 /// A kernel that a user has anyway; beyond the budget, because whether it is tried depends on the timings.

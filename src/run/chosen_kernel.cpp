@@ -13,6 +13,9 @@ Result<ChosenKernel> choose_kernel(const RunView& run, const std::string& step) 
   if (measurement == nullptr || !(measurement->speedup.ratio > 0))
     return fail(Errc::invalid_input, fmt::format("step {} did not pass every gate ({}); choose another", number,
                                                  outcome_name(chosen.evaluation.outcome)));
+  if (run.refuted.contains(number))
+    return fail(Errc::invalid_input,
+                fmt::format("step {} was refused when it was measured again; choose another", number));
   ChosenKernel result;
   result.step = number;
   KERF_TRY(result.candidate, parse_candidate(chosen.name, chosen.source));

@@ -444,6 +444,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
                       {"device", session.facts().name},
                       {"runs_on_host", session.facts().runs_on_host ? "yes" : "no"},
                       {"folder", result.folder.string()}}};
+  KERF_TRY_VOID(store.set("finished", ""));  // until it ends again
   KERF_TRY_VOID(store.record(mark));
   observer.on_event(mark);
   KERF_TRY_VOID(note_remembered(store, machinery, observer));
@@ -471,6 +472,9 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
     result.kernel = best;
     if (const auto* measured = std::get_if<Measurement>(&result.best->evaluation.outcome))
       result.standing = standing_of(measured->speedup);
+  } else {
+    std::error_code none;  // what was the best until it was measured again
+    fs::remove(best, none);
   }
   KERF_TRY_VOID(offer_naive(request.task.task, session.target(), extension, store, result));
   return result;

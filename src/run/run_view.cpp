@@ -138,6 +138,7 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
   KERF_TRY(run.conversations, load_conversations(*store, run.steps));
   run.archive = replay(run, [](const Step&, const Decision&) {});
   for (const Step& step : run.steps) run.estimates.observe(step);
+  run.refuted = refuted_steps(run.steps);
   const std::string named = run.fact("best_step");
   if (!named.empty()) {
     run.best = parse_number(named);
@@ -145,7 +146,12 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
       return store::damaged(folder.string(), fmt::format("its best step is said to be '{}'", named));
   }
   if (run.best != 0) return run;
-  if (const Elite* best = run.archive.best()) run.best = best->step;
+  if (const Elite* best = run.archive.best(); best != nullptr && !run.refuted.contains(best->step)) {
+    run.best = best->step;
+    return run;
+  }
+  for (const Elite& elite : run.archive.elites())
+    if (run.best == 0 && !run.refuted.contains(elite.step)) run.best = elite.step;
   return run;
 }
 
@@ -158,6 +164,7 @@ Speedup measured_speedup(const Step& step) {
 }
 
 Speedup estimated_speedup(const RunView& run, const Step& step) {
+  if (run.refuted.contains(step.number)) return {};
   return run.estimates.on_scale_of(run.best, step.number);
 }
 

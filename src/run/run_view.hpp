@@ -18,9 +18,10 @@ namespace kerf {
 struct RunView {
   std::filesystem::path folder;
   std::map<std::string, std::string> facts;
-  std::vector<Step> steps;     ///< step n is steps[n - 1]
-  Archive archive;             ///< as the steps leave it
-  SpeedupEstimates estimates;  ///< likewise
+  std::vector<Step> steps;         ///< step n is steps[n - 1]
+  Archive archive;                 ///< as the steps leave it
+  SpeedupEstimates estimates;      ///< likewise
+  std::set<std::int64_t> refuted;  ///< steps that were refused when they were measured again
   Conversations conversations;
   std::int64_t best = 0;  ///< the winner's step; 0 while nothing was measured
 

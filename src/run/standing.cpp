@@ -23,7 +23,7 @@ std::string standing_name(Standing standing) {
 
 bool naive_is_usable(std::span<const Step> steps) {
   return std::none_of(steps.begin(), steps.end(), [](const Step& step) {
-    return is_fallback(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome);
+    return is_fallback(step) && !is_duplicate(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome);
   });
 }
 

@@ -11,23 +11,29 @@ namespace kerf {
 
 /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
 /// Kernels that seem to have less than half of the best speed are left out: noise does not explain that much.
+/// One that is refused then is no finalist any more, and its figure counts for nothing.
 Status Search::confirm() {
   constexpr double kFarBehind = 0.7;  // a logarithm
-  std::vector<Elite> finalists = state_.archive().elites();
-  if (const Elite* best = state_.archive().best(); best != nullptr)
-    std::erase_if(finalists, [&](const Elite& elite) {
-      return elite.fitness.log_speedup < best->fitness.log_speedup - kFarBehind && !state_.confirmation_of(elite.step);
-    });
-  std::stable_partition(finalists.begin(), finalists.end(),
-                        [&](const Elite& elite) { return elite.step == state_.archive().best()->step; });
-  finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));
-  confirmed_ = 0;
-  for (const Elite& elite : finalists) {
-    if (confirmed_ == options_.finalists || inputs_.interrupted) break;
-    KERF_TRY_VOID(measure_again(elite.step));
-    const auto confirmation = state_.confirmation_of(elite.step);
-    if (confirmation && std::holds_alternative<Measurement>(state_.step(*confirmation).evaluation.outcome))
+  while (!inputs_.interrupted) {
+    std::vector<Elite> finalists = state_.standing_elites();
+    std::erase_if(finalists,
+                  [&, leader = finalists.empty() ? 0 : finalists.front().fitness.log_speedup](const Elite& elite) {
+                    return elite.fitness.log_speedup < leader - kFarBehind && !state_.confirmation_of(elite.step);
+                  });
+    finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));
+    confirmed_ = 0;
+    std::int64_t next = 0;
+    for (const Elite& elite : finalists) {
+      if (confirmed_ == options_.finalists) break;
+      if (!state_.confirmation_of(elite.step)) {
+        next = elite.step;
+        break;
+      }
       ++confirmed_;
+    }
+    if (next == 0) break;
+    KERF_TRY_VOID(measure_again(next));
+    if (!state_.confirmation_of(next)) break;  // interrupted
   }
   return {};
 }

@@ -470,6 +470,37 @@ TEST_F(LoopTest, OffersTheNaiveKernelWhenTheFinalistsFallShort) {
   EXPECT_EQ(all.at(static_cast<std::size_t>(result.best_step - 1)).proposer, "baseline");
 }
 
+TEST_F(LoopTest, AFinalistThatIsRefusedIsNotTheWinnerWhateverItMeasuredBefore) {
+  options.evaluations = 40;
+  evaluator.outcome = [&](const Point&) -> std::optional<Outcome> {
+    if (evaluator.confirmed != 1 || evaluator.evaluated < 40) return std::nullopt;
+    return WrongResult{Gate::soak, "wrong now and then", std::nullopt};
+  };
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  const auto all = steps("a");
+  const auto refuted = refuted_steps(all);
+  ASSERT_EQ(refuted.size(), 1u);
+  ASSERT_GT(result.best_step, 0);
+  const Step& best = all.at(static_cast<std::size_t>(result.best_step - 1));
+  EXPECT_TRUE(is_confirmation(best));
+  EXPECT_TRUE(std::holds_alternative<Measurement>(best.evaluation.outcome));
+  EXPECT_FALSE(refuted.contains(best.parents.front()));
+  EXPECT_EQ(evaluator.confirmed, 1 + options.finalists) << "others take its place";
+}
+
+TEST_F(LoopTest, WhereNoFinalistStandsThereIsNoWinner) {
+  options.evaluations = 12;
+  evaluator.outcome = [&](const Point&) -> std::optional<Outcome> {
+    if (evaluator.confirmed == 0) return std::nullopt;
+    return WrongResult{Gate::soak, "wrong now and then", std::nullopt};
+  };
+  const SearchResult result = run("a");
+  ASSERT_EQ(error, "");
+  EXPECT_EQ(result.best_step, 0);
+  EXPECT_FALSE(result.beats_baseline);
+}
+
 TEST_F(LoopTest, BuildingSideBySideKeepsTheOrderOfDecisions) {
   options.evaluations = 40;
   options.at_once = 4;

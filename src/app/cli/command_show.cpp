@@ -33,7 +33,7 @@ std::string show_json(const RunView& run) {
   json["run"] = run.folder.string();
   for (const char* key :
        {"task", "target", "device", "seed", "search", "finished", "toolchain", "kerf_version", "config"})
-    json[key] = run.facts.contains(key) ? Json(run.fact(key)) : Json(nullptr);
+    json[key] = run.fact(key).empty() ? Json(nullptr) : Json(run.fact(key));
   json["evaluations"] = run.steps.size();
   json["best"] = nullptr;
   if (run.best != 0) {

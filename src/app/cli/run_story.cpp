@@ -89,7 +89,9 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
   if (measurement_of(step) != nullptr) {
     const std::string paired = paired_words(step);
     line += is_fallback(step) ? "the plain kernel" : format_speedup(estimated_speedup(run, step));
-    if (const std::int64_t again = measured_again(run, step); again != 0 && !is_fallback(step))
+    if (const std::int64_t again = measured_again(run, step); run.refuted.contains(step.number))
+      line = paint(fmt::format("refused when it was measured again in step {}", again), Colour::red, style);
+    else if (again != 0 && !is_fallback(step))
       line += fmt::format(" as measured again in step {}", again);
     if (!paired.empty() && step.decision.find(paired) == std::string::npos)
       line += ", " + paired;
