@@ -137,6 +137,7 @@ constexpr auto kReserved = std::to_array<std::string_view>({
     "typedef",
     "typeid",
     "typename",
+    "typeof",
     "uchar",
     "uint",
     "uintptr_t",
@@ -171,6 +172,29 @@ bool is_vector_type(std::string_view word) {
          std::find(kWidths.begin(), kWidths.end(), word.substr(digits)) != kWidths.end();
 }
 
+// Functions and types that C headers declare in the global namespace: a constant of that name does not compile beside
+// them, and a shape symbol is one. Parameters may have these names.
+bool is_declared_by_headers(std::string_view word) {
+  constexpr auto kDeclared = std::to_array<std::string_view>(
+      {"abort",   "abs",     "acos",        "asin",   "atan",    "atan2",     "atexit", "atof",   "atoi",   "bcmp",
+       "bcopy",   "bsearch", "bzero",       "calloc", "cbrt",    "ceil",      "clock",  "cos",    "cosh",   "div",
+       "drem",    "erf",     "exit",        "exp",    "fabs",    "fdim",      "ffs",    "floor",  "fma",    "fmax",
+       "fmin",    "fmod",    "free",        "frexp",  "gamma",   "getenv",    "hypot",  "index",  "j0",     "j1",
+       "jn",      "labs",    "ldexp",       "ldiv",   "lgamma",  "log",       "log10",  "log1p",  "log2",   "logb",
+       "lrand48", "malloc",  "memchr",      "memcmp", "memcpy",  "memmove",   "memset", "mktemp", "modf",   "nan",
+       "pow",     "qsort",   "rand",        "random", "realloc", "remainder", "remquo", "rindex", "rint",   "round",
+       "setenv",  "signgam", "significand", "sin",    "sinh",    "sqrt",      "srand",  "stpcpy", "strcat", "strchr",
+       "strcmp",  "strcpy",  "strdup",      "strlen", "strncmp", "strncpy",   "strsep", "strstr", "strtod", "strtok",
+       "strtol",  "system",  "tan",         "tanh",   "tgamma",  "time",      "trunc",  "wait",   "y0",     "y1",
+       "yn"});
+  if (std::find(kDeclared.begin(), kDeclared.end(), word) != kDeclared.end()) return true;
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"size_t", "ssize_t", "ptrdiff_t", "wchar_t", "nullptr_t", "time_t", "clock_t", "div_t", "ldiv_t", "off_t",
+       "pid_t", "u_int", "u_char", "u_long", "u_short", "caddr_t", "max_align_t"});
+  const bool sized = word.ends_with("_t") && (word.starts_with("int") || word.starts_with("uint"));  // uint8_t
+  return sized || word.starts_with("omp_") || std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
+}
+
 // Functions of OpenCL C that the kernels we write call: a constant of that name, macro or enumerator, breaks them all.
 bool is_needed_function(std::string_view word) {
   constexpr auto kFunctions = std::to_array<std::string_view>(
@@ -192,6 +216,16 @@ bool is_needed_function(std::string_view word) {
 
 bool is_reserved_word(std::string_view word) {
   return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end() || is_vector_type(word);
+}
+
+Status check_symbol(std::string_view what, std::string_view name) {
+  KERF_TRY_VOID(check_name(what, name));
+  if (is_declared_by_headers(name))
+    return fail(Errc::invalid_input,
+                fmt::format("{} '{}' is a name that the C library's headers declare, and kernels are "
+                            "compiled with its value as a constant; choose another name",
+                            what, name));
+  return {};
 }
 
 Status check_name(std::string_view what, std::string_view name) {

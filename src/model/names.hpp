@@ -15,5 +15,7 @@ bool is_reserved_word(std::string_view word);
 /// language reserves and that does not start with an underscore pair or "kerf_". The error says what is wrong with it;
 /// it starts with `what` ("input", "shape symbol").
 Status check_name(std::string_view what, std::string_view name);
+/// The same for a shape symbol, which kernels are compiled with as a constant: nor may the C library have it.
+Status check_symbol(std::string_view what, std::string_view name);
 
 }  // namespace kerf

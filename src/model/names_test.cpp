@@ -35,6 +35,15 @@ TEST(CheckName, RefusesMacrosOfStandardHeaders) {
   EXPECT_NE(refusal("image2d_t").find("reserved word"), std::string::npos);
 }
 
+TEST(CheckName, AShapeSymbolIsNoNameOfTheCLibrary) {
+  for (const auto* name : {"index", "y0", "gamma", "exit", "uint8_t", "size_t", "omp_get_thread_num"}) {
+    EXPECT_FALSE(check_symbol("shape symbol", name)) << name;
+  }
+  EXPECT_TRUE(check_name("input", "index")) << "a parameter may have it";
+  for (const auto* name : {"rows", "n_t", "indices", "y", "intervals", "times"})
+    EXPECT_TRUE(check_symbol("shape symbol", name)) << name;
+}
+
 TEST(CheckName, RefusesPrefixesThatCompilersOrKerfOwn) {
   for (const auto* name : {"__x", "_X", "kerf_x"}) EXPECT_NE(refusal(name).find("prefix"), std::string::npos) << name;
 }

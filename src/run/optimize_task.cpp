@@ -415,9 +415,8 @@ Status offer_naive(const Task& task, const Target& target, const std::string& ex
                    OptimizeResult& result) {
   if (result.standing == Standing::faster || result.search.interrupted) return {};
   KERF_TRY(const auto steps, store.steps());
-  if (!naive_is_usable(steps)) return {};
   KERF_TRY(const std::string source, plain_to_offer(task, target, result.best));
-  if (source.empty()) return {};
+  if (source.empty() || !naive_is_usable(steps, source)) return {};
   result.naive = result.folder / ("naive" + extension);
   return write_file_atomic(*result.naive, source);
 }

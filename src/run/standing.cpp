@@ -21,9 +21,10 @@ std::string standing_name(Standing standing) {
   return "";
 }
 
-bool naive_is_usable(std::span<const Step> steps) {
-  return std::none_of(steps.begin(), steps.end(), [](const Step& step) {
-    return is_fallback(step) && !is_duplicate(step) && !std::holds_alternative<Measurement>(step.evaluation.outcome);
+bool naive_is_usable(std::span<const Step> steps, std::string_view source) {
+  return std::none_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return is_fallback(step) && step.source == source && !is_duplicate(step) &&
+           !std::holds_alternative<Measurement>(step.evaluation.outcome);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "model/evaluation.hpp"
 #include "model/step.hpp"
@@ -23,7 +24,7 @@ Standing standing_of(const Speedup& speedup);
 std::string standing_name(Standing standing);
 
 /// False when the naive kernel was tried and refused: then it is not offered where nothing faster was found.
-bool naive_is_usable(std::span<const Step> steps);
+bool naive_is_usable(std::span<const Step> steps, std::string_view source);
 
 /// For people: "faster than naive", "not shown to be faster than naive", "slower than naive".
 std::string standing_text(const Speedup& speedup);

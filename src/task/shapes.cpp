@@ -43,6 +43,7 @@ Result<ShapeSet> read_set(const Source& source, const Entry& entry, bool& has_we
         return source.error(value.place, fmt::format("{} is empty, so the set is never used", what));
     } else {
       KERF_TRY_VOID(check_task_name(source, place, "shape symbol", key));
+      if (auto status = check_symbol("shape symbol", key); !status) return source.error(place, status.error().message);
       KERF_TRY(const std::int64_t extent, as_integer(source, value, what + did_you_mean(key, kOwnKeys)));
       if (extent < 0 || extent > kMaxExtent)
         return source.error(value.place,

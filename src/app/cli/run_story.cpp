@@ -176,6 +176,9 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
     text += "\n" + failure_report(step.evaluation, style);
   }
   if (!step.decision.empty()) text += fmt::format("decision: {}\n", one_line(step.decision));
+  if (run.refuted.contains(number))
+    text += paint(fmt::format("refused when it was measured again in step {}\n", measured_again(run, step)),
+                  Colour::red, style);
   text += cost_text("judged", step.evaluation.tiers) + cost_text("prepared", step.evaluation.preparation);
   text += heading("How it came about", style);
   for (const std::int64_t member : lineage_of(run, number)) text += member_text(run, run.step(member), diff, style);
