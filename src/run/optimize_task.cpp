@@ -443,7 +443,7 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
                       {"device", session.facts().name},
                       {"runs_on_host", session.facts().runs_on_host ? "yes" : "no"},
                       {"folder", result.folder.string()}}};
-  KERF_TRY_VOID(store.set("finished", ""));  // until it ends again
+  if (request.resume) KERF_TRY_VOID(store.set("finished", ""));  // until it ends again
   KERF_TRY_VOID(store.record(mark));
   observer.on_event(mark);
   KERF_TRY_VOID(note_remembered(store, machinery, observer));

@@ -158,7 +158,7 @@ class KillTest : public testing::Test {
     const auto store = open_run_store(run, RunStore::Access::read);
     if (!store) return false;
     const auto value = (*store)->get(key);
-    return value && value->has_value();
+    return value && !value->value_or("").empty();
   }
 
   static fs::path* root_;
