@@ -82,6 +82,10 @@ Speedup SpeedupEstimates::on_scale_of(std::int64_t anchor, std::int64_t step) co
   if (ours != theirs) {  // two measurements at different times stand between them
     const Noise other = noise_of(theirs->own);
     noise = sum(noise, sum(noise_of(ours->own), {other.above, other.below}));
+    if (const Entry* before = timed(scale->before); before != nullptr) {  // so far apart the best's own two figures are
+      const double apart = std::abs(std::log(scale->own.ratio) - before->log);
+      noise = sum(noise, {apart, apart});
+    }
   }
   const double log = std::log(scale->own.ratio) + settled_log(*entry) - settled_log(*scale);
   return {scale->own.vs, std::exp(log), std::exp(log - noise.below), std::exp(log + noise.above)};

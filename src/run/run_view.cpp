@@ -175,8 +175,8 @@ std::string estimate_words(const RunView& run, const Step& step) {
   const double own = measured_speedup(step).ratio;
   const Speedup estimate = estimated_speedup(run, step);
   if (!(own > 0) || !(estimate.ratio > 0) || std::abs(std::log(estimate.ratio / own)) < kSame) return "";
-  return fmt::format("among the run's kernels: {:.3g}x ({:.3g}x to {:.3g}x), by way of kernels timed in turn",
-                     estimate.ratio, estimate.low, estimate.high);
+  return fmt::format("among the run's kernels: {:.3g}x ({:.3g}x to {:.3g}x), on the scale of the best", estimate.ratio,
+                     estimate.low, estimate.high);
 }
 
 std::string paired_words(const Step& step) {

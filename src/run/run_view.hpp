@@ -41,7 +41,7 @@ Speedup measured_speedup(const Step& step);
 Speedup estimated_speedup(const RunView& run, const Step& step);
 /// The ratio alone.
 double speedup_of(const RunView& run, const Step& step);
-/// "among the run's kernels: 6.9x (5x to 9x), by way of kernels timed in turn", where the step by itself measured
+/// "among the run's kernels: 6.9x (5x to 9x), on the scale of the best", where the step by itself measured
 /// another figure;
 /// "" where the two agree.
 std::string estimate_words(const RunView& run, const Step& step);

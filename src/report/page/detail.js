@@ -25,7 +25,7 @@ function openDetail(n) {
     h('span', { class: 'pill' }, step.stage), ' ', h('span', { class: 'pill' }, step.proposer + ' ' + step.operation), ' ', step.direction && h('span', { class: 'pill' }, 'asked for ' + step.direction)),
     step.change && h('p', {}, nice(step.change)), step.decision && h('p', { class: 'note' }, step.decision)];
   if (step.speedup && step.speedup.ratio > 0) body.push(h('p', {}, h('b', {}, times(step.speedup.ratio)), ` over ${step.speedup.vs} (${interval(step.speedup)})`,
-    step.alone ? `; by itself it measured ${times(step.alone.ratio)}, this is by way of kernels it was timed in turn with, on the winner's scale` : ''));
+    step.alone ? `; by itself it measured ${times(step.alone.ratio)}, this is on the winner's scale, by way of kernels timed in turn where there are any` : ''));
   if (step.paired) body.push(h('p', {}, step.paired));
   if (step.shapes && step.shapes.length) body.push(h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'shape'), h('th', { class: 'r' }, 'time'), h('th', {}, '95 % interval'), h('th', {}, 'baselines'), h('th', { class: 'r' }, 'speed of light'))),
     h('tbody', {}, step.shapes.map(s => h('tr', {}, h('td', {}, s.shape), h('td', { class: 'r' }, us(s.time.median)), h('td', {}, us(s.time.low) + ' to ' + us(s.time.high)),
