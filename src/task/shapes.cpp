@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "model/names.hpp"
 #include "task/reader.hpp"
 
 namespace kerf::task {
