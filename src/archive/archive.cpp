@@ -166,6 +166,31 @@ Decision Archive::place(const Elite& newcomer, bool new_best) {
   return decision;
 }
 
+void Archive::refute(std::int64_t step) {
+  const auto found = measured_.find(step);
+  if (found == measured_.end()) return;
+  const Cell cell = found->second.cell;
+  measured_.erase(found);
+  for (Transition& transition : transitions_) {
+    if (transition.child != step) continue;
+    transition.to.clear();
+    transition.gain = 0;
+    transition.measured = transition.kept = false;
+  }
+  const auto room = cells_.find(cell);
+  if (room == cells_.end() || std::erase_if(room->second, [&](const Elite& e) { return e.step == step; }) == 0) return;
+  if (room->second.empty()) cells_.erase(room);
+  for (const auto& [number, other] : measured_)
+    if (other.cell == cell && find(number) == nullptr) place(other, false);
+  if (best_ != step) return;
+  const Elite* champion = nullptr;
+  for (const auto& [number, other] : measured_) {
+    const Elite* elite = find(number);
+    if (elite != nullptr && (champion == nullptr || beats(*elite, *champion))) champion = elite;
+  }
+  best_ = champion == nullptr ? 0 : champion->step;
+}
+
 std::vector<Elite> Archive::elites() const {
   std::vector<Elite> all;
   for (const auto& [cell, members] : cells_) all.insert(all.end(), members.begin(), members.end());

@@ -81,6 +81,10 @@ class Archive {
   /// The one way in: decides, records every parent-to-child transition, and explains.
   Decision insert(const Newcomer& newcomer);
 
+  /// A kernel that was refused when it was measured again: it is no elite, what it measured counts for nothing, and
+  /// those that it had put out of its cell are weighed again.
+  void refute(std::int64_t step);
+
   /// Elites by cell, best first.
   const std::map<Cell, std::vector<Elite>>& cells() const { return cells_; }
   std::vector<Elite> elites() const;           ///< of all cells, best first
@@ -95,9 +99,9 @@ class Archive {
   bool beats(const Elite& a, const Elite& b) const;
 
   ArchiveOptions options_;
-  std::int64_t best_ = 0;  // a step; always kept, and whoever replaces it in its cell has beaten it
+  std::int64_t best_ = 0;  // a step; kept until it is refuted, and whoever replaces it in its cell has beaten it
   std::map<Cell, std::vector<Elite>> cells_;
-  std::map<std::int64_t, Elite> measured_;  // every measured step, elite or not: parents of transitions
+  std::map<std::int64_t, Elite> measured_;  // that is not refuted, elite or not: parents of transitions
   std::vector<Transition> transitions_;
 };
 

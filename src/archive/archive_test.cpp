@@ -177,6 +177,34 @@ TEST(Archive, RecordsEveryTransition) {
   EXPECT_NEAR(transitions[3].gain, std::log(0.25), 1e-9);
 }
 
+TEST(Archive, WhatIsRefutedGivesItsPlaceBack) {
+  Inserter into({1, true});
+  into.add(measured(2), {0, 0, 0});
+  into.add(measured(3), {1, 0, 0});
+  into.add(measured(9), {0, 0, 0}, {1});  // puts the first one out
+  ASSERT_EQ(into.archive.find(1), nullptr);
+  ASSERT_EQ(into.archive.best()->step, 3);
+  into.archive.refute(3);
+  EXPECT_EQ(into.archive.find(3), nullptr);
+  EXPECT_NE(into.archive.find(1), nullptr) << "it was put out by a figure that does not count";
+  EXPECT_EQ(into.archive.best()->step, 2);
+  ASSERT_EQ(into.archive.transitions().size(), 1u);
+  EXPECT_FALSE(into.archive.transitions()[0].measured);
+  EXPECT_EQ(into.archive.transitions()[0].gain, 0);
+  EXPECT_TRUE(into.add(measured(2.5), {0, 0, 0}, {3}).kept) << "held against the first one";
+  EXPECT_FALSE(into.archive.transitions()[1].gain != 0) << "a refuted parent has no figure to gain on";
+}
+
+TEST(Archive, IsEmptyWhenAllIsRefuted) {
+  Inserter into;
+  into.add(measured(2), {0, 0, 0});
+  into.archive.refute(1);
+  into.archive.refute(1);
+  into.archive.refute(7);
+  EXPECT_TRUE(into.archive.cells().empty());
+  EXPECT_EQ(into.archive.best(), nullptr);
+}
+
 TEST(Archive, IsRebuiltByReplaying) {
   Inserter first, second;
   for (Inserter* into : {&first, &second}) {

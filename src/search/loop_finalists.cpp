@@ -15,7 +15,10 @@ namespace kerf {
 Status Search::confirm() {
   constexpr double kFarBehind = 0.7;  // a logarithm
   while (!inputs_.interrupted) {
-    std::vector<Elite> finalists = state_.standing_elites();
+    std::vector<Elite> finalists = state_.archive().elites();
+    const Elite* const best = state_.archive().best();
+    std::ranges::stable_partition(finalists,
+                                  [&](const Elite& elite) { return best != nullptr && elite.step == best->step; });
     std::erase_if(finalists,
                   [&, leader = finalists.empty() ? 0 : finalists.front().fitness.log_speedup](const Elite& elite) {
                     return elite.fitness.log_speedup < leader - kFarBehind && !state_.confirmation_of(elite.step);

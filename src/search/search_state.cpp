@@ -37,6 +37,7 @@ Decision SearchState::observe(Step& step) {
   Decision decision;
   if (step.stage == Stage::final) {
     if (!step.parents.empty()) confirmations_[step.parents.front()] = step.number;
+    if (!step.parents.empty() && !measured) archive_.refute(step.parents.front());
     decision.kept = measured;
     decision.sentence = measured ? standing_of(std::get<Measurement>(step.evaluation.outcome))
                                  : "did not stand: " + outcome_message(step.evaluation.outcome);
@@ -124,22 +125,9 @@ std::optional<std::int64_t> SearchState::first_confirmation() const {
   return first;
 }
 
-std::vector<Elite> SearchState::standing_elites() const {
-  std::vector<Elite> elites = archive_.elites();
-  std::erase_if(elites, [&](const Elite& elite) {
-    const auto confirmation = confirmation_of(elite.step);
-    return confirmation && !fitness_of(step(*confirmation).evaluation).measured();
-  });
-  const Elite* best = archive_.best();
-  std::stable_partition(elites.begin(), elites.end(),
-                        [&](const Elite& elite) { return best != nullptr && elite.step == best->step; });
-  return elites;
-}
-
 std::int64_t SearchState::best_step() const {
-  const std::vector<Elite> standing = standing_elites();
-  if (standing.empty()) return 0;
-  const Elite* elite = &standing.front();
+  const Elite* elite = archive_.best();
+  if (elite == nullptr) return 0;
   // Confirmations count when they cover the present leader; otherwise the search went on after them.
   if (!confirmations_.contains(elite->step)) return elite->step;
   const auto first = first_confirmation();

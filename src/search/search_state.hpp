@@ -62,8 +62,6 @@ class SearchState {
   /// The step to show as best: the best confirmation if there is one for the present archive, else the best elite. 0:
   /// none.
   std::int64_t best_step() const;
-  /// The elites without those that were refused when they were measured again: the best first, then by their figures.
-  std::vector<Elite> standing_elites() const;
   /// The earliest confirmation of a kernel that is still an elite; the others are measured against it.
   std::optional<std::int64_t> first_confirmation() const;
   /// Confirmation of `step`, if it was made; its number.
