@@ -108,6 +108,8 @@ bool is_trial(const Step& step);
 bool is_confirmation(const Step& step);
 /// Kernels that passed in the search and were refused when they were measured again: nothing may come of them.
 std::set<std::int64_t> refuted_steps(std::span<const Step> steps);
+/// The steps, with its refusal in place of what a refuted kernel measured in the search: what may be learned from.
+std::vector<Step> with_refusals(std::vector<Step> steps);
 /// Not evaluated, because its compiled code was known.
 bool is_duplicate(const Step& step);
 /// A kernel that a user has anyway; beyond the budget, because whether it is tried depends on the timings.

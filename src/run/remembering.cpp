@@ -113,9 +113,8 @@ std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels) {
 
 Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,
                 const synth::Synthesiser* synthesiser, memory::Rule rule, std::int64_t wall_ms) {
-  KERF_TRY(auto steps, run.steps());
-  const auto refuted = refuted_steps(steps);  // what they measured in the search is no experience
-  std::erase_if(steps, [&](const Step& step) { return refuted.contains(step.number); });
+  KERF_TRY(auto recorded, run.steps());
+  const std::vector<Step> steps = with_refusals(std::move(recorded));
   KERF_TRY(const std::string id, run_id(run));
   const auto recipe_of = [&](const Step& step) -> std::optional<memory::Recipe> {
     const auto genome = synth::genome_with(step.genome, step.tunables);

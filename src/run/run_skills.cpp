@@ -288,7 +288,8 @@ std::optional<Skill> skill_from_lineage(const std::vector<Step>& steps, const Ta
 Result<SkillLessons> learn_skills(SkillStore& store, const RunStore& run, const TaskText& task,
                                   const std::string& target, const synth::Synthesiser* synthesiser,
                                   std::int64_t wall_ms) {
-  KERF_TRY(const auto steps, run.steps());
+  KERF_TRY(auto recorded, run.steps());
+  const std::vector<Step> steps = with_refusals(std::move(recorded));
   KERF_TRY(const std::string id, run_id(run));
   SkillLessons lessons;
   KERF_TRY(lessons.retired, skill::learn_uses(store, skill_uses(steps, id)));

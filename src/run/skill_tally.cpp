@@ -21,7 +21,8 @@ std::vector<SkillTally> tally_skills(const RunView& run) {
   }
   std::set<std::int64_t> best;
   for (const TurningPoint& point : turning_points(run)) best.insert(point.step);
-  for (const Step& step : run.steps)
+  const std::vector<Step> steps = with_refusals(run.steps);
+  for (const Step& step : steps)
     for (const std::string& item : step.provenance.context) {
       if (!item.starts_with(agents::kSkillPrefix) || is_confirmation(step) || is_trial(step)) continue;
       const auto found = place.find(item.substr(agents::kSkillPrefix.size()));
@@ -31,7 +32,7 @@ std::vector<SkillTally> tally_skills(const RunView& run) {
       tally.passed += measurement_of(step) != nullptr;
       tally.best += best.contains(step.number);
     }
-  for (const SkillUse& use : skill_uses(run.steps, "")) {
+  for (const SkillUse& use : skill_uses(steps, "")) {
     const auto found = place.find(use.skill);
     if (found == place.end()) continue;
     SkillTally& tally = tallies[found->second];

@@ -33,9 +33,10 @@ std::map<std::string, Bindings> winners_by_shape(const std::vector<Step>& steps,
   for (const auto& shape : measured->shapes) best[shape.shape] = shape.time;
   const auto own = best;
   const std::string kernel = without_choice(winner);
+  const auto refuted = refuted_steps(steps);
   for (const Step& step : steps) {
-    if (!(measured_speedup(step).ratio > 0) || step.tunables.size() != winner.tunables.size() ||
-        without_choice(step) != kernel)
+    if (refuted.contains(step.number) || !(measured_speedup(step).ratio > 0) ||
+        step.tunables.size() != winner.tunables.size() || without_choice(step) != kernel)
       continue;
     for (const auto& shape : measurement_of(step)->shapes) {
       const auto known = best.find(shape.shape);

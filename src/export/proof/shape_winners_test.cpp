@@ -24,6 +24,16 @@ TEST(ShapeWinners, OnlyClearlyFasterValuesOfTheSameKernelCount) {
   ASSERT_EQ(winners.size(), 1u) << "on 'wide' the winner is the fastest";
   EXPECT_EQ(winners.begin()->first, "tall");
   EXPECT_EQ(winners.at("tall").at("UNROLL"), 1);
+  std::vector<Step> refused = run.steps;
+  for (const Step& step : run.steps) {
+    if (step.number == run.best || is_confirmation(step)) continue;
+    refused.push_back(step);
+    refused.back().number = static_cast<std::int64_t>(refused.size());
+    refused.back().stage = Stage::final;
+    refused.back().parents = {step.number};
+    refused.back().evaluation.outcome = Crashed{Gate::values, "signal 11"};
+  }
+  EXPECT_TRUE(winners_by_shape(refused, best).empty()) << "what was refused when measured again wins nowhere";
   EXPECT_TRUE(winners_by_shape({}, best).empty());
   EXPECT_TRUE(winners_by_shape({best}, best).empty());
 }
