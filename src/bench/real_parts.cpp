@@ -115,7 +115,7 @@ StageEnd search_stage(const RealPartsOptions& options, const Job& job, Record& r
 StageEnd export_stage(const Job& job, const Record& record) {
   const fs::path run = job.folder / kRunFolder;
   // The page of a run is for people; that it cannot be written is no failure of the problem.
-  if (const auto view = load_run(run))
+  if (const auto view = load_run(run, RunDetail::conversations))
     (void)write_file_atomic(run / "report.html", report::html_report(*view, report::run_costs(*view)));
   const auto text = exporting::kernelbench_export(run, std::to_string(record.step));
   if (!text) return failed(Failure::export_failed, text.error().message);

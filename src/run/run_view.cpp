@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "base/statistics.hpp"
 #include "base/text.hpp"
@@ -32,9 +33,11 @@ SearchOptions search_options(const std::map<std::string, std::string>& facts) {
 template <class Heard>
 Archive replay(const RunView& run, Heard heard) {
   Archive archive(archive_options(search_options(run.facts)));
-  for (const Step& step : run.steps)
+  for (const Step& step : run.steps) {
     if (!is_trial(step) && !is_confirmation(step))
       heard(step, archive.insert({step.number, step.parents, step.evaluation, step.cell}));
+    for (const std::int64_t refuted : refuted_steps(std::span(&step, 1))) archive.refute(refuted);
+  }
   return archive;
 }
 
@@ -129,13 +132,15 @@ std::string RunView::fact(const std::string& key) const {
   return found == facts.end() ? "" : found->second;
 }
 
-Result<RunView> load_run(const std::filesystem::path& folder) {
+Result<RunView> load_run(const std::filesystem::path& folder, RunDetail detail) {
   KERF_TRY(const auto store, open_run_store(folder, RunStore::Access::read));
   RunView run;
   run.folder = folder;
   KERF_TRY(run.facts, store->facts());
   KERF_TRY(run.steps, store->steps());
-  KERF_TRY(run.conversations, load_conversations(*store, run.steps));
+  if (detail == RunDetail::conversations) {
+    KERF_TRY(run.conversations, load_conversations(*store, run.steps));
+  }
   run.archive = replay(run, [](const Step&, const Decision&) {});
   for (const Step& step : run.steps) run.estimates.observe(step);
   run.refuted = refuted_steps(run.steps);
@@ -146,12 +151,7 @@ Result<RunView> load_run(const std::filesystem::path& folder) {
       return store::damaged(folder.string(), fmt::format("its best step is said to be '{}'", named));
   }
   if (run.best != 0) return run;
-  if (const Elite* best = run.archive.best(); best != nullptr && !run.refuted.contains(best->step)) {
-    run.best = best->step;
-    return run;
-  }
-  for (const Elite& elite : run.archive.elites())
-    if (run.best == 0 && !run.refuted.contains(elite.step)) run.best = elite.step;
+  if (const Elite* best = run.archive.best()) run.best = best->step;
   return run;
 }
 
@@ -258,7 +258,7 @@ std::vector<std::int64_t> ancestors_of(const RunView& run, std::int64_t number) 
 std::vector<TurningPoint> turning_points(const RunView& run) {
   std::vector<TurningPoint> points;
   replay(run, [&](const Step& step, const Decision& decision) {
-    if (!decision.new_best) return;
+    if (!decision.new_best || run.refuted.contains(step.number)) return;
     TurningPoint point{step.number, speedup_of(run, step), 1};
     if (!points.empty() && points.back().speedup > 0 && point.speedup > 0)
       point.gain = point.speedup / points.back().speedup;

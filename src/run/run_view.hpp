@@ -22,14 +22,18 @@ struct RunView {
   Archive archive;                 ///< as the steps leave it
   SpeedupEstimates estimates;      ///< likewise
   std::set<std::int64_t> refuted;  ///< steps that were refused when they were measured again
-  Conversations conversations;
-  std::int64_t best = 0;  ///< the winner's step; 0 while nothing was measured
+  Conversations conversations;     ///< empty unless they were asked for
+  std::int64_t best = 0;           ///< the winner's step; 0 while nothing was measured
 
   const Step& step(std::int64_t number) const { return steps[static_cast<std::size_t>(number) - 1]; }
   std::string fact(const std::string& key) const;  ///< "" when it is not known
 };
 
-Result<RunView> load_run(const std::filesystem::path& folder);
+enum class RunDetail {
+  steps,
+  conversations,  ///< with what models and programs were told and said, which can be most of a run's bytes
+};
+Result<RunView> load_run(const std::filesystem::path& folder, RunDetail detail = RunDetail::steps);
 
 /// The measurement of a step, or null.
 const Measurement* measurement_of(const Step& step);

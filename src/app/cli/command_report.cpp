@@ -11,7 +11,7 @@ Status report(const ReportOptions& options, const Environment&, Console& console
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
   const std::filesystem::path file = options.out.empty() ? folder / "report.html" : std::filesystem::path(options.out);
   KERF_TRY_VOID(check_output({file, OutputKind::report}));
-  KERF_TRY(const auto run, load_run(folder));
+  KERF_TRY(const auto run, load_run(folder, RunDetail::conversations));
   KERF_TRY_VOID(write_output({file, OutputKind::report}, report::html_report(run, report::run_costs(run))));
   console.out << file.string() << std::endl;
   return {};

@@ -69,7 +69,7 @@ Status show(const ShowOptions& options, const Environment& environment, Console&
     return fail(Errc::invalid_input,
                 "--json, --csv and --source exclude each other: each prints the run in another form");
   KERF_TRY(const auto folder, find_run(options.run, kRunsFolder));
-  KERF_TRY(const auto run, load_run(folder));
+  KERF_TRY(const auto run, load_run(folder, RunDetail::conversations));
   if (options.source) {
     KERF_TRY(const auto number, find_step(run, options.step.empty() ? "best" : options.step));
     const std::string& source = run.step(number).source;  // of whoever wrote it: a terminal must not act on it
