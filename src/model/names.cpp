@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/math_functions.hpp"
 #include "base/source_rules.hpp"
 #include "base/text.hpp"
 
@@ -176,18 +177,13 @@ bool is_vector_type(std::string_view word) {
 // them, and a shape symbol is one. Parameters may have these names.
 bool is_declared_by_headers(std::string_view word) {
   constexpr auto kDeclared = std::to_array<std::string_view>(
-      {"abort",   "abs",     "acos",        "asin",   "atan",    "atan2",     "atexit", "atof",   "atoi",   "bcmp",
-       "bcopy",   "bsearch", "bzero",       "calloc", "cbrt",    "ceil",      "clock",  "cos",    "cosh",   "div",
-       "drem",    "erf",     "exit",        "exp",    "fabs",    "fdim",      "ffs",    "floor",  "fma",    "fmax",
-       "fmin",    "fmod",    "free",        "frexp",  "gamma",   "getenv",    "hypot",  "index",  "j0",     "j1",
-       "jn",      "labs",    "ldexp",       "ldiv",   "lgamma",  "log",       "log10",  "log1p",  "log2",   "logb",
-       "lrand48", "malloc",  "memchr",      "memcmp", "memcpy",  "memmove",   "memset", "mktemp", "modf",   "nan",
-       "pow",     "qsort",   "rand",        "random", "realloc", "remainder", "remquo", "rindex", "rint",   "round",
-       "setenv",  "signgam", "significand", "sin",    "sinh",    "sqrt",      "srand",  "stpcpy", "strcat", "strchr",
-       "strcmp",  "strcpy",  "strdup",      "strlen", "strncmp", "strncpy",   "strsep", "strstr", "strtod", "strtok",
-       "strtol",  "system",  "tan",         "tanh",   "tgamma",  "time",      "trunc",  "wait",   "y0",     "y1",
-       "yn"});
-  if (std::find(kDeclared.begin(), kDeclared.end(), word) != kDeclared.end()) return true;
+      {"abort",  "abs",     "atexit",  "atof",   "atoi",   "bcmp",    "bcopy",       "bsearch", "bzero",  "calloc",
+       "clock",  "div",     "drem",    "exit",   "ffs",    "free",    "gamma",       "getenv",  "index",  "labs",
+       "ldiv",   "lrand48", "malloc",  "memchr", "memcmp", "memcpy",  "memmove",     "memset",  "mktemp", "qsort",
+       "rand",   "random",  "realloc", "rindex", "setenv", "signgam", "significand", "srand",   "stpcpy", "strcat",
+       "strchr", "strcmp",  "strcpy",  "strdup", "strlen", "strncmp", "strncpy",     "strsep",  "strstr", "strtod",
+       "strtok", "strtol",  "system",  "time",   "wait"});
+  if (is_math_function(word) || std::find(kDeclared.begin(), kDeclared.end(), word) != kDeclared.end()) return true;
   constexpr auto kTypes = std::to_array<std::string_view>(
       {"size_t", "ssize_t", "ptrdiff_t", "wchar_t", "nullptr_t", "time_t", "clock_t", "div_t", "ldiv_t", "off_t",
        "pid_t", "u_int", "u_char", "u_long", "u_short", "caddr_t", "max_align_t"});

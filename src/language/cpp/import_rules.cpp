@@ -3,22 +3,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/math_functions.hpp"
 #include "language/cpp/elf_facts.hpp"
 
 namespace kerf::cpp {
 namespace {
-
-// With the suffixes f (float) and l (long double) added below.
-constexpr std::string_view kMath[] = {
-    "acos",   "acosh",     "asin",    "asinh",  "atan",      "atan2",     "atanh", "cbrt",      "ceil",   "copysign",
-    "cos",    "cosh",      "erf",     "erfc",   "exp",       "exp10",     "exp2",  "expm1",     "fabs",   "fdim",
-    "floor",  "fma",       "fmax",    "fmin",   "fmod",      "frexp",     "hypot", "ilogb",     "j0",     "j1",
-    "jn",     "ldexp",     "lgamma",  "llrint", "llround",   "log",       "log10", "log1p",     "log2",   "logb",
-    "lrint",  "lround",    "modf",    "nan",    "nearbyint", "nextafter", "pow",   "remainder", "remquo", "rint",
-    "round",  "roundeven", "scalbln", "scalbn", "sin",       "sincos",    "sinh",  "sqrt",      "tan",    "tanh",
-    "tgamma", "trunc",     "y0",      "y1",     "yn",        "cabs",      "cexp",  "clog",      "cpow",   "csqrt",
-    "csin",   "ccos",      "carg",
-};
 
 constexpr std::string_view kExact[] = {
     // memory
@@ -150,17 +139,11 @@ bool is_excepted(std::string_view symbol) {
          (symbol.starts_with("omp_") && symbol.find("_affinity") != std::string_view::npos);
 }
 
-bool is_math(std::string_view symbol) {
-  const auto known = [](std::string_view name) { return std::ranges::find(kMath, name) != std::end(kMath); };
-  if (known(symbol)) return true;
-  return (symbol.ends_with('f') || symbol.ends_with('l')) && known(symbol.substr(0, symbol.size() - 1));
-}
-
 }  // namespace
 
 bool import_is_allowed(std::string_view symbol) {
   if (is_excepted(symbol)) return false;
-  if (std::ranges::find(kExact, symbol) != std::end(kExact) || is_math(symbol) || is_compiler_helper(symbol))
+  if (std::ranges::find(kExact, symbol) != std::end(kExact) || is_math_function(symbol) || is_compiler_helper(symbol))
     return true;
   return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return symbol.starts_with(prefix); });
 }
