@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,11 +29,20 @@ bool owner_is_dead(const std::filesystem::path& path) {
   return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+/// Whether `path` is the file that is open as `fd`.
+bool is_at(const std::filesystem::path& path, int fd) {
+  struct stat there{}, open{};
+  return ::stat(path.c_str(), &there) == 0 && ::fstat(fd, &open) == 0 && there.st_dev == open.st_dev &&
+         there.st_ino == open.st_ino;
+}
+
 }  // namespace
 
 Result<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
   const auto path = folder / kLockFile;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const bool made_here = fd >= 0;
+  if (!made_here && errno == EEXIST) fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return fail(Errc::io, fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
   FolderLock lock(fd);
   int code = 0, why = 0;
@@ -52,10 +62,12 @@ Result<FolderLock> FolderLock::take(const std::filesystem::path& folder) {
                             folder.string(), who.empty() ? "another process" : "process " + who));
   }
   if (code != 0) return fail(Errc::io, fmt::format("cannot lock {}: {}", path.string(), std::strerror(why)));
+  // Whoever made the file and could not write it has removed it meanwhile.
+  if (!is_at(path, fd)) return take(folder);
   const std::string pid = fmt::format("{}\n", ::getpid());
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     const int reason = errno;
-    ::unlink(path.c_str());  // it is this process's: it holds the lock
+    if (made_here) ::unlink(path.c_str());
     return fail(Errc::io, fmt::format("cannot write {}: {}; free some space there, or choose another folder",
                                       path.string(), std::strerror(reason)));
   }

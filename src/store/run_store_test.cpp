@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -217,6 +218,52 @@ TEST_F(RunStoreTest, AnEmptyFolderAndACreationCutShortAreTaken) {
   ASSERT_TRUE((*store)->append(make_step(1)));
   store->reset();
   EXPECT_NE(create_run_store(folder_).error().message.find("--resume"), std::string::npos);
+}
+
+/// Files of this process grow no further than that while it lives, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+TEST_F(RunStoreTest, ARunThatFindsNoRoomLeavesNothingBehind) {
+  for (const rlim_t bytes : {0, 100, 5000, 20000}) {
+    std::string refusal;
+    {
+      const FileSizeLimit full(bytes);
+      const auto store = create_run_store(folder_);
+      if (!store) refusal = store.error().message;
+    }
+    EXPECT_NE(refusal.find("free some space there"), std::string::npos) << bytes << ": " << refusal;
+    EXPECT_TRUE(fs::is_empty(folder_)) << bytes;
+  }
+  EXPECT_TRUE(create_run_store(folder_)) << "with room again";
+}
+
+TEST_F(RunStoreTest, ARunThatCannotBeWrittenKeepsItsFiles) {
+  ASSERT_TRUE(create_run_store(folder_).value()->append(make_step(1)));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++files;
+  {
+    const FileSizeLimit full(0);
+    EXPECT_FALSE(open_run_store(folder_, Access::write));
+  }
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) --files;
+  EXPECT_EQ(files, 0u);
+  EXPECT_EQ(open_run_store(folder_, Access::write).value()->steps().value().size(), 1u);
 }
 
 TEST_F(RunStoreTest, SomethingElseThanARunIsRefused) {
