@@ -163,6 +163,9 @@ TEST_F(ClientTest, EndpointsEchoingTheKeyDoNotSpreadIt) {
   const Secret none = Secret::from_text("x", "here").value();
   transport_.script = {good("y[i] = x[i] * index;")};
   EXPECT_EQ(std::get<ChatReply>(ask(spec_, request_, none)).text, "y[i] = x[i] * index;");
+  const Secret brief = Secret::from_text("k3y", "here").value();
+  transport_.script = {status(401, "wrong key k3y!")};
+  EXPECT_NE(std::get<ChatFailure>(ask(spec_, request_, brief)).message.find("wrong key [key]!"), std::string::npos);
 }
 
 TEST_F(ClientTest, IsGivenUpWhileItWaits) {

@@ -262,7 +262,7 @@ ChatOutcome ReplyReader::finish(const HttpOutcome& http) {
   }
   const bool was_read = head.status == 200 || http.end == HttpOutcome::End::no_first_byte;  // the prompt, so it is paid
   const Usage usage = counted(was_read);
-  std::string text = key_.scrub(valid_utf8(text_)), reasoning = key_.scrub(valid_utf8(reasoning_));
+  std::string text = key_.scrub_answer(valid_utf8(text_)), reasoning = key_.scrub_answer(valid_utf8(reasoning_));
   if (text.size() > kLongestText) text.resize(kLongestText);
   if (!failed) return ChatReply{std::move(text), std::move(reasoning), usage};
   failed->text = std::move(text);

@@ -31,13 +31,17 @@ Result<Secret> Secret::from_file(const std::filesystem::path& path) {
 }
 
 std::string Secret::scrub(std::string text) const {
-  constexpr std::size_t kShortestSecret = 8;
-  if (value_.size() < kShortestSecret) return text;
+  if (value_.empty()) return text;
   for (std::size_t at = 0; (at = text.find(value_, at)) != std::string::npos;) {
     text.replace(at, value_.size(), "[key]");
     at += 5;
   }
   return text;
+}
+
+std::string Secret::scrub_answer(std::string text) const {
+  constexpr std::size_t kShortestSecret = 8;
+  return value_.size() < kShortestSecret ? text : scrub(std::move(text));
 }
 
 }  // namespace kerf::llm

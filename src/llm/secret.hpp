@@ -19,9 +19,11 @@ class Secret {
 
   bool empty() const { return value_.empty(); }
   const std::string& reveal() const { return value_; }  ///< for the header of a request, for nothing else
-  /// `text` with "[key]" wherever the key was. A word of fewer than 8 characters is no secret but what people give to
-  /// endpoints that want none ("x", "EMPTY"), and it may stand in any kernel: it stays.
+  /// `text` with "[key]" wherever the key was.
   std::string scrub(std::string text) const;
+  /// Likewise for what a model wrote, where a word of fewer than 8 characters stays: it is no secret but what people
+  /// give to endpoints that want none ("x", "EMPTY"), and it may stand in any kernel.
+  std::string scrub_answer(std::string text) const;
 
  private:
   explicit Secret(std::string value) : value_(std::move(value)) {}
