@@ -10,9 +10,8 @@ namespace {
 /// Ends of an interval further apart than this say little about speed.
 constexpr double kWidest = 1.5;
 
-/// A claim of more than was found never holds; one of less does where the timing is too noisy to say so.
-bool is_borne_out(double ratio, const Speedup& found, double slack, bool noisy) {
-  return ratio <= found.high * (1 + slack) && (noisy || ratio * (1 + slack) >= found.low);
+bool lies_in(double ratio, const Speedup& interval, double slack) {
+  return ratio * (1 + slack) >= interval.low && ratio <= interval.high * (1 + slack);
 }
 
 const ShapeMeasurement* find_shape(const Measurement& measurement, const std::string& name) {
@@ -29,13 +28,12 @@ const Speedup* ratio_of(const ShapeMeasurement* shape, const std::string& baseli
 }
 
 /// Every shape's claimed ratio is near the one found: a mean can be right with shapes that are not.
-bool shapes_agree(const Measurement& then, const Measurement& now, double slack, bool noisy,
-                  std::vector<std::string>& remarks) {
+bool shapes_agree(const Measurement& then, const Measurement& now, double slack, std::vector<std::string>& remarks) {
   bool agree = true;
   for (const auto& shape : then.shapes) {
     const Speedup* claimed = ratio_of(&shape, then.speedup.vs);
     const Speedup* found = ratio_of(find_shape(now, shape.shape), then.speedup.vs);
-    if (claimed == nullptr || found == nullptr || is_borne_out(claimed->ratio, *found, 3 * slack, noisy)) continue;
+    if (claimed == nullptr || found == nullptr || lies_in(claimed->ratio, *found, 3 * slack)) continue;
     agree = false;
     remarks.push_back(fmt::format("shape '{}': {:.3g} times over {} was claimed, {:.3g} to {:.3g} was found",
                                   shape.shape, claimed->ratio, then.speedup.vs, found->low, found->high));
@@ -79,11 +77,9 @@ Comparison compare(const Evaluation& claimed, const Evaluation& fresh, double sl
   if (result.found.vs != result.claimed.vs)
     result.remarks.push_back(
         fmt::format("the strongest baseline here is '{}'; the claim is over '{}'", result.found.vs, result.claimed.vs));
-  const bool noisy = is_noisy(result.found);
-  if (!is_borne_out(result.claimed.ratio, result.found, slack, noisy) ||
-      !shapes_agree(*then, *now, slack, noisy, result.remarks)) {
+  if (!lies_in(result.claimed.ratio, result.found, slack) || !shapes_agree(*then, *now, slack, result.remarks)) {
     result.speed = SpeedCheck::refuted;
-  } else if (noisy) {
+  } else if (is_noisy(result.found)) {
     result.remarks.push_back("the timing here is noisy: its interval is too wide to say much about speed");
   } else {
     result.speed = SpeedCheck::confirmed;

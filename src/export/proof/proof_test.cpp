@@ -228,10 +228,6 @@ TEST(Comparison, OnAnotherDeviceOrWithANoisyTimingSpeedIsNotChecked) {
   const auto noisy = compare(claimed, timed({"naive", 4.0, 2.0, 9.0}), 0);
   EXPECT_EQ(noisy.speed, SpeedCheck::not_checked);
   EXPECT_HAS(noisy.remarks.at(0), "too wide");
-  EXPECT_EQ(compare(claimed, timed({"naive", 23, 7.5, 47}), 0).speed, SpeedCheck::not_checked)
-      << "more was found than was claimed, as far as can be said";
-  EXPECT_EQ(compare(claimed, timed({"naive", 0.7, 0.2, 1.5}), 0).speed, SpeedCheck::refuted)
-      << "less was found, whatever the noise";
   Evaluation wrong = claimed;
   wrong.outcome = WrongResult{Gate::values, "", std::nullopt};
   EXPECT_FALSE(compare(claimed, wrong, 0.03).right);
