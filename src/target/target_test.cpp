@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
+#include "base/test_paths.hpp"
 #include "codegen/dialects/dialects.hpp"
 
 namespace kerf {
@@ -35,6 +37,27 @@ TEST(Targets, TheFirstOfALanguageHasItsExtension) {
   EXPECT_EQ(target_for_extension(".f90"), "");
   EXPECT_EQ(target_extension("abacus"), ".txt");
   EXPECT_EQ(find_target("abacus"), nullptr);
+}
+
+/// Files in a folder of the tree whose names begin so.
+int files_in(const std::filesystem::path& folder, const std::string& prefix) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / folder))
+    count += static_cast<int>(entry.is_regular_file() && entry.path().filename().string().starts_with(prefix));
+  return count;
+}
+
+TEST(Targets, WithBuiltinKernelsHaveKnowledgeAndCases) {
+  int covered = 0;
+  for (const TargetDescription& target : target_descriptions()) {
+    if (target.dialect->layer.empty()) continue;  // no builtin kernel is written in its language
+    ++covered;
+    EXPECT_GT(files_in("knowledge/" + target.name, ""), 0) << target.name;
+    EXPECT_GE(files_in("tests/cases", "hostile_" + target.name + "_"), 60) << target.name;
+    EXPECT_GE(files_in("tests/cases", "honest_" + target.name + "_"), 20) << target.name;
+    EXPECT_GE(files_in("tests/cases", target.name + "_"), 2) << target.name;
+  }
+  EXPECT_GE(covered, 3);
 }
 
 TEST(Targets, AnUnknownNameIsToldWithTheKnownOnes) {

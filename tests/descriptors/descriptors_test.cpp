@@ -31,25 +31,25 @@ struct Case {
   fs::path file;
 };
 
-/// Levels are read off compiled code, so one target per language is enough: the first.
+/// Levels are read off compiled code, so one target per language is enough: the first. A language that no builtin
+/// kernel is written in has none.
 std::vector<std::string> language_targets() {
   std::set<std::string> languages;
   std::vector<std::string> names;
   for (const TargetDescription& target : target_descriptions())
-    if (languages.insert(std::string(target.dialect->language)).second) names.push_back(target.name);
+    if (!target.dialect->layer.empty() && languages.insert(std::string(target.dialect->language)).second)
+      names.push_back(target.name);
   return names;
 }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const std::string& target : language_targets()) {
-    std::error_code none;  // a language without such kernels
-    for (const auto& entry : fs::directory_iterator(source_folder() / "tests/descriptors" / target, none)) {
+  for (const std::string& target : language_targets())
+    for (const auto& entry : fs::directory_iterator(source_folder() / "tests/descriptors" / target)) {
       const std::string stem = entry.path().stem().string();
       const auto parts = split(stem, '_');
       cases.push_back({target, parts.at(0), target + "_" + stem, std::stoi(parts.at(1)), entry.path()});
     }
-  }
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
   return cases;
 }
@@ -120,14 +120,10 @@ TEST_P(Levels, AreReadOffCompiledCode) {
 INSTANTIATE_TEST_SUITE_P(Kernels, Levels, testing::ValuesIn(all_cases()),
                          [](const auto& each) { return each.param.name; });
 
-TEST(LevelKernels, CoverEveryLevelOfEveryDimensionWhereThereAreSome) {
-  std::set<std::string> covered, targets;
-  for (const Case& one : all_cases()) {
-    covered.insert(one.target + one.dimension + std::to_string(one.level));
-    targets.insert(one.target);
-  }
-  EXPECT_FALSE(targets.empty());
-  for (const std::string& target : targets)
+TEST(LevelKernels, CoverEveryLevelOfEveryDimensionOnEveryTarget) {
+  std::set<std::string> covered;
+  for (const Case& one : all_cases()) covered.insert(one.target + one.dimension + std::to_string(one.level));
+  for (const std::string& target : language_targets())
     for (int d = 0; d < kDimensions; ++d)
       for (int level = 0; level < kLevels; ++level)
         EXPECT_TRUE(covered.contains(target + std::string(dimension_name(d)) + std::to_string(level)))
