@@ -101,7 +101,7 @@ CampaignJson campaign_json(const CampaignResult& result) {
 
 std::string campaign_table(const CampaignResult& result, const Style& style) {
   std::vector<std::vector<Cell>> rows{
-      {{"task"}, {"best"}, {"kernel"}, {"evaluations", {}, true}, {"remembered", {}, true}, {"from memory"}}};
+      {{"task"}, {"best", {}, false, false, true}, {"kernel"}, {"evals", {}, true}, {"from memory", {}, false, true}}};
   for (const CampaignEntry& entry : result.entries)
     rows.push_back({{one_line(entry.task), Colour::bold},
                     {fit(entry_words(entry), 60), !entry.error.empty()                 ? Colour::red
@@ -109,8 +109,7 @@ std::string campaign_table(const CampaignResult& result, const Style& style) {
                                                                                        : Colour::yellow},
                     {fit(one_line(entry.kernel), 40)},
                     {std::to_string(entry.evaluations), Colour::none, true},
-                    {std::to_string(entry.remembered), Colour::none, true},
-                    {entry.best_is_remembered ? "yes" : "no"}});
+                    {fmt::format("{} tried{}", entry.remembered, entry.best_is_remembered ? ", the best" : "")}});
   return table(rows, style);
 }
 

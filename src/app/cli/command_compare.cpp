@@ -25,7 +25,7 @@ class CompareProgress final : public Observer {
     if (!silent_) console_.err << tier_line(event, console_.err_style) << std::flush;
   }
   void on_note(const std::string& text) override {
-    if (!silent_) console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
+    if (!silent_) console_.err << note_line(text, console_.err_style) << std::flush;
   }
 
  private:

@@ -46,8 +46,7 @@ Status compare_pytorch(const CompareOptions& options, const Environment& environ
     return compare_run(folder, how, environment);
   };
   if (!options.json)
-    console.err << paint("  .. eager PyTorch, torch.compile and the kernel in turn", Colour::dim, console.err_style)
-                << std::endl;
+    console.err << note_line("eager PyTorch, torch.compile and the kernel in turn", console.err_style) << std::flush;
   KERF_TRY(const auto comparison, compared());
   if (options.json)
     console.out << to_json(comparison) << std::endl;

@@ -35,9 +35,7 @@ class Progress final : public Observer {
     announce(event.candidate);
     console_.err << tier_line(event, console_.err_style) << std::flush;
   }
-  void on_note(const std::string& text) override {
-    console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
-  }
+  void on_note(const std::string& text) override { console_.err << note_line(text, console_.err_style) << std::flush; }
   void announce(const std::string& candidate) {
     if (candidate == current_) return;
     current_ = candidate;

@@ -177,8 +177,7 @@ Beside beside_pytorch(const OptimizeOptions& options, const OptimizeResult& resu
   const auto run = load_run(result.folder);
   if (!run || !can_be_compared(*run)) return beside;
   if (!options.json)
-    console.err << paint("  .. the winner beside PyTorch (--no-compare leaves it out)", Colour::dim, console.err_style)
-                << std::endl;
+    console.err << note_line("the winner beside PyTorch (--no-compare leaves it out)", console.err_style) << std::flush;
   PyTorchOptions how;
   how.seconds = 5;
   auto comparison = compare_run(result.folder, how, environment);

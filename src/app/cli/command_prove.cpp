@@ -29,7 +29,7 @@ class ProveProgress final : public Observer {
   explicit ProveProgress(Console& console) : console_(console) {}
   void on_tier(const TierEvent& event) override { console_.err << tier_line(event, console_.err_style) << std::flush; }
   void on_note(const std::string& text) override {
-    console_.err << paint("  .. " + one_line(text), Colour::dim, console_.err_style) << std::endl;
+    console_.err << note_line(one_line(text), console_.err_style) << std::flush;
   }
 
  private:

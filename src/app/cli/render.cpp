@@ -139,7 +139,43 @@ void cut_to_fit(std::vector<std::vector<Cell>>& rows, std::vector<std::size_t>& 
     --widths[at];
   }
   for (auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) row[i].text = fit(row[i].text, widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (i >= rows[0].size() || !rows[0][i].folds) row[i].text = fit(row[i].text, widths[i]);
+}
+
+std::vector<std::string> folded(const Cell& cell, std::size_t width) {
+  if (width_of(cell.text) <= width) return {cell.text};
+  std::vector<std::string> lines = split(wrapped(cell.text, width), '\n');
+  if (lines.back().empty()) lines.pop_back();
+  for (std::string& line : lines) line = fit(line, width);  // one long word
+  return lines;
+}
+
+/// A row of a table, with as many lines as its tallest cell.
+std::string row_text(const std::vector<Cell>& row, const std::vector<Cell>& headings,
+                     const std::vector<std::size_t>& widths, const Style& style) {
+  const bool heading = &row == &headings;
+  std::vector<std::vector<std::string>> cells;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool folds = style.columns > 0 && i < headings.size() && headings[i].folds && widths[i] > 0;
+    cells.push_back(folds ? folded(row[i], widths[i]) : std::vector{row[i].text});
+    height = std::max(height, cells.back().size());
+  }
+  std::string text;
+  for (std::size_t at = 0; at < height; ++at) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string shown = at < cells[i].size() ? cells[i][at] : "";
+      const std::size_t width = width_of(shown);
+      const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
+      const Colour colour = heading && row[i].colour == Colour::none ? Colour::dim : row[i].colour;
+      const std::string painted = paint(shown, colour, style);
+      line += (i > 0 ? "  " : "") + (row[i].right ? padding + painted : painted + padding);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -248,18 +284,7 @@ std::string table(const std::vector<std::vector<Cell>>& given, const Style& styl
   }
   cut_to_fit(rows, widths, style.columns);
   std::string text;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    std::string line;
-    for (std::size_t i = 0; i < rows[r].size(); ++i) {
-      const Cell& cell = rows[r][i];
-      const std::size_t width = width_of(cell.text);
-      const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
-      const std::string painted =
-          paint(cell.text, r == 0 && cell.colour == Colour::none ? Colour::dim : cell.colour, style);
-      line += (i > 0 ? "  " : "") + (cell.right ? padding + painted : painted + padding);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
+  for (const auto& row : rows) text += row_text(row, rows.front(), widths, style);
   return text;
 }
 
@@ -354,12 +379,24 @@ std::string failure_report(const Evaluation& evaluation, const Style& style) {
   return text + excerpt(outcome_message(evaluation.outcome), kMaxLines);
 }
 
+std::string note_line(std::string_view text, const Style& style) {
+  std::string line = "  .. " + printable(text);
+  line = style.columns == 0 ? line + "\n" : wrapped(line, style.columns);
+  return paint(line, Colour::dim, style);
+}
+
 std::string error_text(const Error& error, const Style& style) {
+  constexpr std::string_view kPrefix = "kerf: error:", kIndent = "  ";
   // Further lines are set in, so that nothing in a message can pass for another message of kerf's.
-  std::string message = printable(error.message);
-  message.erase(message.find_last_not_of('\n') + 1);
-  for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 3) message.replace(at, 1, "\n  ");
-  std::string text = fmt::format("{} {}\n", paint("kerf: error:", Colour::red, style), message);
+  std::string text;
+  for (const std::string& line : split(printable(error.message).append("\n"), '\n')) {
+    std::string whole(kIndent);
+    if (text.empty()) whole += fmt::format("{} ", kPrefix);
+    whole += line;
+    text += style.columns == 0 ? whole + "\n" : wrapped(whole, style.columns);
+  }
+  text = text.substr(kIndent.size(), text.find_last_not_of(" \n") + 1 - kIndent.size()) + "\n";
+  text = paint(kPrefix, Colour::red, style) + text.substr(kPrefix.size());
   if (error.code == Errc::unavailable) text += "kerf: try: 'kerf doctor' lists what is missing and how to get it\n";
   return text;
 }

@@ -35,6 +35,9 @@ std::string wrapped(std::string_view text, std::size_t columns);
 /// A remark below a table: dim, its lines broken at spaces to fit the style's width.
 std::string remark(std::string_view text, const Style& style);
 
+/// What a command tells while it works, on lines of its own: "  .. preparing ...".
+std::string note_line(std::string_view text, const Style& style);
+
 /// "412 us", "3.20 ms", "1.25 s"; "?" for what is not a finite time.
 std::string format_us(double us);
 
@@ -56,6 +59,7 @@ struct Cell {
   Colour colour = Colour::none;
   bool right = false;  ///< aligned to the right
   bool whole = false;  ///< of a heading: its column is not cut
+  bool folds = false;  ///< of a heading: its column is broken over lines, not cut
 };
 
 /// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading. Where the

@@ -319,14 +319,14 @@ void SearchView::show(const StepFinished& finished) {
 void SearchView::show(const RunNote& note) {
   const std::string& text = note.text;
   if (!screen_.live) {
-    console_.err << paint("  .. " + printable(text), Colour::dim, console_.err_style) << std::endl;
+    console_.err << note_line(text, console_.err_style) << std::flush;
     return;
   }
   if (text.starts_with("preparing ")) {  // over as soon as the next thing happens
     tier_ = one_line(text);
   } else {
     erase();
-    console_.err << remark(".. " + one_line(text), console_.err_style) << std::flush;
+    console_.err << paint(wrapped(".. " + one_line(text), columns()), Colour::dim, console_.err_style) << std::flush;
   }
   draw();
 }
