@@ -135,34 +135,68 @@ Result<std::vector<ir::HostTensor>> answer(const Task& task, const oracle::Refer
   return stored(task, values);
 }
 
-/// Inputs moved by up to one rounding of the task's accuracy class, at random. What that does to the outputs is about
-/// what an honest implementation loses.
-std::vector<ir::HostTensor> moved(const Task& task, const std::vector<ir::HostTensor>& inputs, std::uint64_t seed) {
+/// How far honest errors move an input's values, in relation to them.
+struct Move {
+  double most = 0;
+  bool evenly = true;  ///< by anything up to `most`; otherwise by just that, up or down
+  double times = 1;    ///< more than honest errors do, by this
+};
+
+/// Up to one rounding of the task's accuracy class, whose errors are spread evenly. Where the format that the values
+/// are stored in has no numbers in between, by one and a half of its roundings: half a step or less would be rounded
+/// away again. That is too far where the class is finer than the format: the stored values themselves are exact.
+Move move_of(const Task& task, DType dtype) {
+  if (!is_float(dtype)) return {};
   const ir::ErrorModel model = oracle::error_model(task.precision);
-  const double unit = std::max(model.rounding, model.operand);
+  const double unit = std::max(model.rounding, model.operand), stored = oracle::rounding_unit(dtype);
+  if (unit >= 16 * stored) return {unit, true, 1};
+  const double step = 1.5 * std::max(unit, stored), even = unit / std::sqrt(3.0);  // rms of one that is spread evenly
+  return {step, false, unit < stored ? step / even : 1};
+}
+
+/// Those inputs whose `Move::times` this is moved at random, the others as they are.
+std::vector<ir::HostTensor> moved(const Task& task, const std::vector<ir::HostTensor>& inputs, double times,
+                                  std::uint64_t seed) {
   std::vector<ir::HostTensor> all = inputs;
   for (std::size_t j = 0; j < all.size(); ++j) {
-    if (!is_float(all[j].dtype)) continue;
-    // As far as rounding moves numbers, whose errors are spread evenly. Where the format they are stored in has no
-    // numbers in between, by one and a half roundings: half a step or less would be rounded away again.
-    const double stored = oracle::rounding_unit(all[j].dtype);
-    const bool fine = unit >= 16 * stored;
+    const Move move = move_of(task, all[j].dtype);
+    if (move.most == 0 || move.times != times) continue;
     for (std::int64_t i = 0; i < all[j].elements(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       const double value = load_element(all[j].dtype, all[j].bytes.data(), at);
       const std::uint64_t bits =
           mix64(seed + mix64(static_cast<std::uint64_t>(i) + (static_cast<std::uint64_t>(j) << 48)));
       const double even = static_cast<double>(bits >> 11) * 0x1.0p-52 - 1;  // in [-1, 1)
-      const double step = fine ? unit * even : 1.5 * std::max(unit, stored) * ((bits & 1) != 0 ? 1 : -1);
+      const double step = move.evenly ? move.most * even : move.most * ((bits & 1) != 0 ? 1 : -1);
       store_element(all[j].dtype, all[j].bytes.data(), at, value * (1 + step));
     }
   }
   return all;
 }
 
+/// Adds a `times`-th of what moves `expected` to `values` to `sum`; where one is not finite, `values` are what it is.
+void add_losses(std::vector<ir::HostTensor>& sum, const std::vector<ir::HostTensor>& values,
+                const std::vector<ir::HostTensor>& expected, double times) {
+  for (std::size_t k = 0; k < sum.size(); ++k)
+    for (std::int64_t i = 0; is_float(sum[k].dtype) && i < sum[k].elements(); ++i) {
+      double& total = sum[k].as<double>()[i];
+      const double value = values[k].as<double>()[i], loss = value - expected[k].as<double>()[i];
+      total = std::isfinite(loss) ? total + loss / times : value;
+    }
+}
+
+/// What moving the inputs does to the outputs is about what an honest implementation loses.
 Status estimate_honest_errors(const Task& task, const oracle::Reference& reference, const ShapeSet& shape,
                               DataSet& data, std::uint64_t seed) {
-  KERF_TRY(const auto outputs, answer(task, reference, shape, moved(task, data.inputs, seed)));
+  std::set<double> kinds;
+  for (const ir::HostTensor& input : data.inputs)
+    if (const Move move = move_of(task, input.dtype); move.most > 0) kinds.insert(move.times);
+  std::vector<ir::HostTensor> values = data.expected;
+  for (const double times : kinds) {
+    KERF_TRY(const auto answered, reference.answer(shape, moved(task, data.inputs, times, seed)));
+    add_losses(values, answered, data.expected, times);
+  }
+  const auto outputs = stored(task, values);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     oracle::Allowance counted;
     if (const double unit = oracle::rms(compared(task, data, outputs[k], k)); unit > 0) counted.unit = unit;

@@ -9,7 +9,7 @@
 namespace kerf {
 namespace {
 
-Task task_of(const std::string& expression, std::vector<std::pair<std::string, std::string>> inputs) {
+Task task_of(const std::string& expression, const std::vector<std::pair<std::string, std::string>>& inputs) {
   Task task;
   task.name = "t";
   task.shapes = {{"small", {{"n", 16}, {"m", 12}}, 1, {}}};
@@ -37,6 +37,16 @@ TEST(Admission, TakesOrdinaryTasks) {
     const Admission admission = admission_of(task_of(text, {{"x", "f32[n, m]"}}));
     EXPECT_TRUE(admission.admitted) << text << ": " << admission.reason;
     EXPECT_GE(admission.tried.size(), 4U);
+  }
+}
+
+TEST(Admission, InputsStoredCoarserThanTheClassAreExact) {
+  // At f32 accuracy: what is lost is lost in the sums, not in the stored numbers.
+  for (const auto& [a, b] : {std::pair{"bf16", "bf16"}, std::pair{"f16", "f16"}, std::pair{"bf16", "f32"}}) {
+    const Admission admission =
+        admission_of(task_of("y = x @ w", {{"x", fmt::format("{}[n, 64]", a)}, {"w", fmt::format("{}[64, m]", b)}}));
+    EXPECT_TRUE(admission.admitted) << a << " and " << b << ": " << admission.reason;
+    EXPECT_TRUE(admission.notes.empty());
   }
 }
 
