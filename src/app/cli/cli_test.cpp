@@ -99,13 +99,14 @@ TEST(CommandLine, ATaskNameAloneIsRecognised) {
   EXPECT_HAS(kerf({"check", "no/such/softmx"}).err, "(did you mean 'sample:softmax'?)");
 }
 
-TEST(CommandLine, AMissingTargetIsAskedForWithTheChoices) {
+TEST(CommandLine, KernelsArePrintedForTheProcessorUnlessATargetIsNamed) {
   for (const auto* command : {"naive", "synth"}) {
-    const auto missing = kerf({command, task("gelu")});
-    EXPECT_EQ(missing.code, kMisuse);
-    EXPECT_HAS(missing.err, "give --target, one of: cpu, opencl, cuda");
-    EXPECT_HAS(kerf({command, "--help"}).out, "Required: cpu");
+    const auto printed = kerf({command, task("gelu")});
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    EXPECT_EQ(printed.out, kerf({command, task("gelu"), "--target", default_target()}).out);
+    EXPECT_HAS(kerf({command, "--help"}).out, "(default: cpu)");
   }
+  EXPECT_HAS(kerf({"synth", task("gelu"), "--assume", "gpu.json"}).err, "give its --target, one of: cpu, opencl, cuda");
 }
 
 TEST(CommandLine, PlansForADeviceThatIsNotHere) {

@@ -4,8 +4,9 @@
 
 namespace kerf::cli {
 
-Status naive(const NaiveOptions& options, const Environment& environment, Console& console) {
-  if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
+Status naive(const NaiveOptions& given, const Environment& environment, Console& console) {
+  NaiveOptions options = given;
+  if (options.target.empty()) options.target = default_target();
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task, environment));
   const TargetDescription& target = *find_target(options.target);

@@ -64,8 +64,12 @@ Result<json> plans_json(const Task& task, const std::string& target, const synth
 
 }  // namespace
 
-Status synth(const SynthOptions& options, const Environment& environment, Console& console) {
-  if (options.target.empty()) return fail(Errc::invalid_input, "give --target, one of: " + join(target_names(), ", "));
+Status synth(const SynthOptions& given, const Environment& environment, Console& console) {
+  SynthOptions options = given;
+  if (options.target.empty() && !options.assume.empty())
+    return fail(Errc::invalid_input,
+                "--assume describes a device: give its --target, one of: " + join(target_names(), ", "));
+  if (options.target.empty()) options.target = default_target();
   KERF_TRY_VOID(check_target_name(options.target));
   KERF_TRY(const Task task, load_checked_task(options.task, environment, options.target));
   // Which variants fit also depends on the device; without one they are written for all that the language offers.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/cli/define_commands.hpp"
 #include "app/cli/define_options.hpp"
 
@@ -160,14 +162,16 @@ void define_others(CLI::App& app, Options& options) {
   auto* naive = app.add_subcommand("naive", "Print the plain kernel generated from a task, as a starting point");
   naive->footer("Example:\n  kerf naive tasks/softmax.toml --target opencl > mine.cl");
   add_file(naive, "TASK", options.naive.task, "The task's .toml file");
-  add_value(naive, "--target", options.naive.target, "NAME", "Required: " + target_choices());
+  add_value(naive, "--target", options.naive.target, "NAME",
+            fmt::format("{} (default: {})", target_choices(), default_target()));
   naive->add_flag("--parallel", options.naive.parallel, "Its outer loop shared among threads (processors)");
   auto* synth = app.add_subcommand("synth", "Print a kernel composed from the kernel families, untuned");
   synth->footer(
       "Examples:\n  kerf synth tasks/softmax.toml --target cpu --list\n  kerf synth tasks/softmax.toml --target cpu "
       "--start 2 > mine.cpp\n  kerf synth model.py --target cuda --json --assume tests/perf/h200.json");
   add_file(synth, "TASK", options.synth.task, "The task's .toml file");
-  add_value(synth, "--target", options.synth.target, "NAME", "Required: " + target_choices());
+  add_value(synth, "--target", options.synth.target, "NAME",
+            fmt::format("{} (default: {})", target_choices(), default_target()));
   synth->add_flag("--list", options.synth.list, "One line per composition instead");
   synth->add_flag("--json", options.synth.json, "The compositions with their groups, bytes and products, as JSON");
   add_value(synth, "--count", options.synth.count, "NUMBER", "How many of them --list and --json give (default all)");
