@@ -114,7 +114,7 @@ std::string campaign_table(const CampaignResult& result, const Style& style) {
 }
 
 /// What a table has no room for: why tasks ended early, and what can be done next.
-std::string campaign_end(const CampaignResult& result) {
+std::string campaign_end(const CampaignResult& result, const std::string& kerf) {
   std::string text;
   const CampaignEntry *best = nullptr, *ran = nullptr;
   bool missing = result.interrupted;
@@ -127,12 +127,12 @@ std::string campaign_end(const CampaignResult& result) {
     if (entry.best && (best == nullptr || entry.best->low > best->best->low)) best = &entry;
     if (ran == nullptr && entry.error.empty() && entry.evaluations > 0) ran = &entry;
   }
-  text += fmt::format("\nruns    kerf runs {}\n", result.folder.string());
+  text += fmt::format("\nruns    {} runs {}\n", kerf, result.folder.string());
   if (best != nullptr)
-    text +=
-        fmt::format("next    kerf show {0}\n        kerf report {0}\n        kerf export {0}\n", best->folder.string());
+    text += fmt::format("next    {0} show {1}\n        {0} report {1}\n        {0} export {1}\n", kerf,
+                        best->folder.string());
   else if (ran != nullptr)  // nothing to take along, but a search says why
-    text += fmt::format("next    kerf show {0}\n        kerf report {0}\n", ran->folder.string());
+    text += fmt::format("next    {0} show {1}\n        {0} report {1}\n", kerf, ran->folder.string());
   if (missing)
     text += fmt::format("go on   the same command with --out {} {}\n", result.folder.string(),
                         result.interrupted ? "goes on with what is missing" : "tries what failed again");
@@ -199,8 +199,8 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   if (options.json)
     console.out << campaign_json(result).dump(-1, ' ', false, CampaignJson::error_handler_t::replace) << std::endl;
   else
-    console.out << campaign_table(result, console.out_style) << recheck_text(result) << campaign_end(result)
-                << std::flush;
+    console.out << campaign_table(result, console.out_style) << recheck_text(result)
+                << campaign_end(result, environment.called) << std::flush;
   std::vector<std::string> failed;
   for (const CampaignEntry& entry : result.entries)
     if (!entry.error.empty()) failed.push_back(one_line(entry.task));

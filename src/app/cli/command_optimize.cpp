@@ -251,7 +251,7 @@ Status optimize(const OptimizeOptions& options, const Environment& environment, 
     show_json(request.config, result, beside, watch.words(), console);
   else
     console.out << (beside.comparison ? "\n" + comparison_text(*beside.comparison, console.out_style) : "")
-                << run_summary(result, console.out_style)
+                << run_summary(result, console.out_style, environment.called)
                 << (beside.problem.empty() ? "" : "note    " + beside.problem + "\n")
                 << (watch.words().empty() ? "" : "note    " + watch.words() + " (when the search began)\n")
                 << std::flush;

@@ -59,6 +59,17 @@ std::filesystem::path default_memory(const Environment& environment) {
   return {};
 }
 
+/// "kerf" where PATH leads to this program; else its path, from here if it is below.
+std::string called_as(const Environment& environment) {
+  std::error_code error;
+  for (const std::string& folder : split(value_of(environment, "PATH"), ':'))
+    if (!folder.empty() && std::filesystem::equivalent(std::filesystem::path(folder) / "kerf", environment.self, error))
+      return "kerf";
+  const auto relative = environment.self.lexically_relative(std::filesystem::current_path(error));
+  if (error || relative.empty() || *relative.begin() == "..") return environment.self.string();
+  return relative.has_parent_path() ? relative.string() : "./" + relative.string();
+}
+
 }  // namespace
 
 Environment read_environment() {
@@ -73,6 +84,7 @@ Environment read_environment() {
   }
   std::error_code error;
   environment.self = std::filesystem::read_symlink("/proc/self/exe", error);
+  environment.called = called_as(environment);
   environment.cache = cache_folder(environment);
   environment.memory = default_memory(environment);
   environment.out_is_terminal = isatty(STDOUT_FILENO) == 1;

@@ -15,6 +15,7 @@ struct Environment {
   std::map<std::string, std::string> variables;  ///< those Kerf and its tools care about
   std::map<std::string, std::string> whole;      ///< all of them, keys too: for programs that the user names only
   std::filesystem::path self;                    ///< this program's file
+  std::string called = "kerf";                   ///< what a user types to start it, for commands that are suggested
   std::filesystem::path
       cache;  ///< KERF_CACHE, else $XDG_CACHE_HOME/kerf, else ~/.cache/kerf, else one among the temporary folders
   std::filesystem::path memory;  ///< KERF_MEMORY, else memory.db in $XDG_DATA_HOME/kerf or ~/.local/share/kerf; empty:

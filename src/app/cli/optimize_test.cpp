@@ -96,6 +96,13 @@ TEST(SearchView, ShowsTheStateInAFewLines) {
   EXPECT_LE(std::count(block.begin(), block.end(), '\n'), 6);
 }
 
+TEST(SearchView, WhatDoesNotFitIsLeftOutWhole) {
+  const std::string block = progress_block(progress(), "rmsnorm on cpu", "", 84, {});
+  EXPECT_HAS(block, "7.91x (7.70x to 8.15x) vs naive, 64 % of the speed of light, step 31");
+  const std::string narrow = progress_block(progress(), "rmsnorm on cpu", "", 70, {});
+  EXPECT_HAS(narrow, "7.91x (7.70x to 8.15x) vs naive, step 31 row/vector");
+}
+
 TEST(SearchView, NoLineOfTheBlockIsWiderThanTheTerminal) {
   const std::string long_text(300, 'x');
   SearchProgress p = progress();

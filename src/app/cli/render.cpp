@@ -341,9 +341,8 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
   constexpr std::size_t kRoomy = 110;  // columns
   const Details details{has_light(evaluations), style.columns > 0 && style.columns < kRoomy};
   rows.push_back({{"kernel"}, {"outcome"}});
-  if (measured)
-    for (const auto* heading : {"shape", "time", "speedup"}) rows[0].push_back({heading});
-  if (details.light) rows[0].push_back({"of speed of light"});
+  if (measured) rows[0].insert(rows[0].end(), {{"shape"}, {"time"}, {"speedup", {}, false, false, true}});
+  if (details.light) rows[0].push_back({details.narrow ? "speed of light" : "of speed of light", {}, false, true});
   for (const auto& evaluation : evaluations) {
     if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {
       add_measured(rows, evaluation, *measurement, details);

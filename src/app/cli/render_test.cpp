@@ -81,6 +81,30 @@ TEST(Table, CountsCodePointsNotBytes) {
   EXPECT_EQ(table({{{"\u00b5"}, {"b"}}, {{"a"}, {"c"}}}, kPlain), "\u00b5  b\na  c\n");
 }
 
+TEST(Table, AColumnThatFoldsIsBrokenOverLinesInsteadOfCut) {
+  const std::vector<std::vector<Cell>> rows{{{"name"}, {"words", {}, false, false, true}, {"n"}},
+                                            {{"a"}, {"one two three four five"}, {"1"}},
+                                            {{"b"}, {"six"}, {"2"}}};
+  Style narrow = kPlain;
+  narrow.columns = 22;
+  EXPECT_EQ(table(rows, narrow),
+            "name  words          n\n"
+            "a     one two three  1\n"
+            "      four five\n"
+            "b     six            2\n");
+  EXPECT_EQ(table(rows, kPlain),
+            "name  words                    n\na     one two three four five  1\nb     six                      2\n");
+}
+
+TEST(Errors, AreBrokenAtSpacesAndSetIn) {
+  Style narrow = kPlain;
+  narrow.columns = 30;
+  const Error error{Errc::invalid_input, "there is no folder 'tasks'; give one\nor two"};
+  EXPECT_EQ(error_text(error, narrow), "kerf: error: there is no\n  folder 'tasks'; give one\n  or two\n");
+  EXPECT_EQ(error_text(error, kPlain), "kerf: error: there is no folder 'tasks'; give one\n  or two\n");
+  EXPECT_EQ(note_line("a b\x1b[2J", kPlain), "  .. a b" + printable("\x1b[2J") + "\n");
+}
+
 TEST(EvaluationTable, ShowsTimeSpeedupAndSpeedOfLight) {
   const std::vector<Evaluation> evaluations{measured("softmax.cpp"), wrong("zeros.cpp")};
   EXPECT_EQ(

@@ -76,9 +76,10 @@ std::string light(const std::optional<SpeedOfLight>& floor) {
   return floor ? fmt::format("{:.0f} % of the speed of light", 100 * floor->fraction) : "";
 }
 
+constexpr std::size_t kRowLabel = 10;  // columns
+
 std::string row(const std::string& label, const std::string& text, std::size_t columns, const Style& style) {
-  constexpr std::size_t kLabel = 10;
-  const std::size_t room = columns > kLabel ? columns - kLabel : 0;
+  const std::size_t room = columns > kRowLabel ? columns - kRowLabel : 0;
   return paint(fit(fmt::format("  {:<8}", label), columns), Colour::dim, style) + fit(text, room) + "\n";
 }
 
@@ -113,13 +114,13 @@ std::string shape_lines(const Measurement& measurement, const Style& style) {
   return text;
 }
 
-std::string next_lines(const OptimizeResult& result) {
+std::string next_lines(const OptimizeResult& result, const std::string& kerf) {
   const std::string folder = result.folder.string();
-  if (result.search.interrupted) return fmt::format("go on   kerf optimize --resume {}\n", folder);
-  if (!result.best) return fmt::format("next    kerf explain {}\n", folder);
+  if (result.search.interrupted) return fmt::format("go on   {} optimize --resume {}\n", kerf, folder);
+  if (!result.best) return fmt::format("next    {} explain {}\n", kerf, folder);
   if (result.standing != Standing::faster)
-    return fmt::format("next    kerf explain {0}\n        kerf optimize --resume {0} --evals NUMBER\n", folder);
-  return fmt::format("next    kerf explain {0} best\n        kerf report {0}\n        kerf export {0}\n", folder);
+    return fmt::format("next    {0} explain {1}\n        {0} optimize --resume {1} --evals NUMBER\n", kerf, folder);
+  return fmt::format("next    {0} explain {1} best\n        {0} report {1}\n        {0} export {1}\n", kerf, folder);
 }
 
 }  // namespace
@@ -180,8 +181,10 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
   std::string best = "none yet";
   if (progress.best) {
     best = fmt::format("{} vs {}", format_speedup(*progress.best), one_line(progress.best->vs));
-    if (const auto text = light(progress.speed_of_light); !text.empty()) best += ", " + text;
-    best += fmt::format(", step {} {}", progress.best_step, one_line(progress.best_name));
+    // What does not fit is left out whole; the step's name is cut.
+    const std::string share = light(progress.speed_of_light), step = fmt::format(", step {}", progress.best_step);
+    if (!share.empty() && best.size() + 2 + share.size() + step.size() + kRowLabel <= columns) best += ", " + share;
+    best += fmt::format("{} {}", step, one_line(progress.best_name));
   }
   std::string archive = fmt::format("{} of {} cells, {} refused, {} known code", progress.cells, kCells,
                                     progress.failures, progress.duplicates);
@@ -193,7 +196,7 @@ std::string progress_block(const SearchProgress& progress, const std::string& ti
          (models.empty() ? "" : row("models", models, columns, style)) + row("now", current, columns, style);
 }
 
-std::string run_summary(const OptimizeResult& result, const Style& style) {
+std::string run_summary(const OptimizeResult& result, const Style& style, const std::string& kerf) {
   const SearchProgress& progress = result.search.progress;
   std::string text = "\n";
   const Measurement* measurement = result.best ? measurement_of(*result.best) : nullptr;
@@ -216,16 +219,16 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
               "\n";
     text += shape_lines(*measurement, style);
   }
-  text += paint(fmt::format("{} in {}: {} refused, {} with known code, {} of {} cells filled; {}\n",
-                            counted(progress.evaluations, "evaluation"), format_seconds(progress.seconds),
-                            progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
-                Colour::dim, style);
+  text += remark(fmt::format("{} in {}: {} refused, {} with known code, {} of {} cells filled; {}\n",
+                             counted(progress.evaluations, "evaluation"), format_seconds(progress.seconds),
+                             progress.failures, progress.duplicates, progress.cells, kCells, result.search.stopped),
+                 style);
   if (const std::string models = spending_text(progress); !models.empty())
-    text += paint(fmt::format("models: {}\n", models), Colour::dim, style);
+    text += remark(fmt::format("models: {}\n", models), style);
   if (measurement != nullptr && !plain)
-    text += paint(
+    text += remark(
         "speedups come from rounds in which both kernels ran; times before are the median after times the speedup\n",
-        Colour::dim, style);
+        style);
   text += "\n";
   if (result.naive) text += fmt::format("use     {}  the plain kernel\n", result.naive->string());
   if (result.kernel && !(plain && result.naive))
@@ -234,9 +237,9 @@ std::string run_summary(const OptimizeResult& result, const Style& style) {
                         : result.standing == Standing::faster ? ""
                                                               : "  " + standing_text(measurement->speedup));
   if (measurement != nullptr && !measurement->shapes.empty() && !measurement->shapes.front().speed_of_light)
-    text += paint("        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n",
-                  Colour::dim, style);
-  return text + next_lines(result);
+    text += remark("        how close to the machine's limit that is: 'kerf doctor --calibrate' once, then --resume\n",
+                   style);
+  return text + next_lines(result, kerf);
 }
 
 SearchView::SearchView(Console& console, Screen screen) : console_(console), screen_(std::move(screen)) {}

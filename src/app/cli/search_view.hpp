@@ -28,7 +28,7 @@ double seconds_left(const SearchProgress& progress);
 
 /// What a run came to: whether its best kernel is faster than what it was compared with, by how much per shape, how
 /// close to the hardware's limit, what it took, and what to do next.
-std::string run_summary(const OptimizeResult& result, const Style& style);
+std::string run_summary(const OptimizeResult& result, const Style& style, const std::string& kerf = "kerf");
 
 /// The terminal that the block is drawn on.
 struct Screen {
