@@ -27,7 +27,7 @@ struct Inserter {
   std::int64_t step = 0;
 
   explicit Inserter(const ArchiveOptions& options = {}) : archive(options) {}
-  Decision add(const Evaluation& evaluation, const Cell& cell, std::vector<std::int64_t> parents = {}) {
+  Decision add(const Evaluation& evaluation, const Cell& cell, const std::vector<std::int64_t>& parents = {}) {
     return archive.insert({++step, parents, evaluation, cell});
   }
 };

@@ -211,7 +211,7 @@ TEST_F(RunStoreTest, AFolderWithOtherThingsIsNotTaken) {
 
 TEST_F(RunStoreTest, AnEmptyFolderAndACreationCutShortAreTaken) {
   fs::create_directories(folder_);
-  std::ofstream(folder_ / "kerf.db");
+  std::ofstream(folder_ / "kerf.db") << "";
   std::ofstream(folder_ / "kerf.lock") << "1\n";
   auto store = create_run_store(folder_);
   ASSERT_TRUE(store) << store.error().message;
