@@ -19,6 +19,8 @@
 namespace kerf::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Ran {
   int code = 0;
   std::string out, err;
@@ -27,7 +29,9 @@ struct Ran {
 Ran kerf(const std::vector<std::string>& args) {
   std::ostringstream out, err;
   Console console{out, err, {}, {}};
-  const int code = run(args, Environment{}, console);
+  Environment environment;
+  environment.cache = fs::path(testing::TempDir()) / "kerf_cli_test_cache";
+  const int code = run(args, environment, console);
   return {code, out.str(), err.str()};
 }
 
