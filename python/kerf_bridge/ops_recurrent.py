@@ -10,14 +10,14 @@ class Unrolled:
     """Texts of results that need values between them: `steps` are added to the graph first, in order."""
 
     def __init__(self):
-        self.steps = []   # (placeholder, text, shape, dtype, flops)
+        self.steps = []   # (value that has no number of the graph yet, text, flops)
         self.results = []
 
     def let(self, text, shape, dtype, flops=0):
         """A new value; what it gives can stand in later texts."""
-        placeholder = Value(-1 - len(self.steps), shape, dtype)
-        self.steps.append((placeholder, text, flops))
-        return placeholder
+        unnumbered = Value(-1 - len(self.steps), shape, dtype)
+        self.steps.append((unnumbered, text, flops))
+        return unnumbered
 
 
 def cell_lstm(u, x, state, weights, hidden, dtype):

@@ -424,10 +424,10 @@ class Tracer(TorchFunctionMode):
         """The values between, then the texts of the results with their numbers."""
         numbers = {}
         renumber = lambda text: SLOT.sub(lambda m: str(self.graph.values[numbers[int(m.group(1))]]), text)  # noqa: E731
-        for placeholder, text, flops in unrolled.steps:
-            value = self._new_value(name, placeholder, renumber(text), [])
+        for unnumbered, text, flops in unrolled.steps:
+            value = self._new_value(name, unnumbered, renumber(text), [])
             value.flops = flops
-            numbers[placeholder.index] = value.index
+            numbers[unnumbered.index] = value.index
         return [renumber(text) for text in unrolled.results]
 
     def _results(self, name, result, text, sources):
