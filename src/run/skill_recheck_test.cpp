@@ -75,6 +75,15 @@ TEST(SkillRecheck, TheLeastRecentlyTriedComesFirst) {
   EXPECT_EQ(due[1].name, "young");
 }
 
+TEST(SkillRecheck, ATrialIsOnTheTaskASkillComesFromOnlyWhereNoOtherIsLeft) {
+  Skill one = verified_skill("one", 1);
+  one.origin = "run r on a";
+  std::vector<TaskText> known = recheck_tasks();
+  EXPECT_EQ(choose_trial_tasks(one, "cpu", known, 3).value().tasks.back().task.name, "a");
+  known.push_back(recheck_task("e", "mean(x, axis=-1)"));
+  for (const TaskText& task : choose_trial_tasks(one, "cpu", known, 3).value().tasks) EXPECT_NE(task.task.name, "a");
+}
+
 TEST(SkillRecheck, WhatHoldsStaysAndWhatDoesNotIsRetired) {
   for (const bool helps : {true, false}) {
     FakeSkillStore store;

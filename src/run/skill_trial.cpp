@@ -118,6 +118,9 @@ Result<TrialTasks> choose_trial_tasks(const skill::Skill& skill, const std::stri
     if (one.task.graph) order.push_back(&one);
   std::stable_sort(order.begin(), order.end(),
                    [](const TaskText* a, const TaskText* b) { return difficulty(a->task) < difficulty(b->task); });
+  // That it helps where it was learned says least.
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const TaskText* one) { return !skill.origin.ends_with(" on " + one->task.name); });
   if (!skill.scope.targets.empty() &&
       !applies(skill, target, skill.scope.families.empty() ? "" : skill.scope.families[0]))
     return fail(Errc::invalid_input, fmt::format("the skill '{}' is for {}, not for {}", skill.name,

@@ -34,8 +34,8 @@ using OnSample = std::function<void(const skill::GateTask& task, skill::Arm arm,
 Result<skill::Evidence> try_skill(const SkillTrial& trial, const TargetResources& resources, const OnSample& on_sample,
                                   const std::atomic<bool>& interrupted);
 
-/// Tasks to try a skill on, out of `known`: the easiest of its scope and the easiest outside of it. An error says what
-/// is missing.
+/// Tasks to try a skill on, out of `known`: the easiest of its scope, the one that it was learned on last, and the
+/// easiest outside of it. An error says what is missing.
 struct TrialTasks {
   std::vector<TaskText> tasks;
   TaskText unrelated;
