@@ -34,11 +34,19 @@ Json entry_json(const CampaignEntry& entry) {
             {"remembered", entry.remembered},
             {"best_is_remembered", entry.best_is_remembered},
             {"seconds", entry.seconds},
+            {"tokens", entry.tokens},
+            {"cost_usd", entry.cost_usd},
             {"best", nullptr}};
   if (entry.best)
     json["best"] = {
         {"vs", entry.best->vs}, {"ratio", entry.best->ratio}, {"low", entry.best->low}, {"high", entry.best->high}};
   return json;
+}
+
+/// Of all searches together; 0: none.
+Json limits_json(const RunConfig& config) {
+  const llm::BudgetLimits& budget = config.minds.budget;
+  return {{"seconds", config.search.seconds}, {"tokens", budget.tokens}, {"cost_usd", budget.cost_usd}};
 }
 
 /// What was kept of a campaign: enough to go on; the rest is in its runs.
@@ -48,6 +56,7 @@ Status write_campaign(const CampaignResult& result, const CampaignRequest& reque
             {"target", request.config.target},
             {"evaluations", request.config.search.evaluations},
             {"rounds", request.rounds},
+            {"limits", limits_json(request.config)},
             {"tasks", Json::array()}};
   for (const CampaignEntry& entry : result.entries) {
     json["tasks"].push_back(entry_json(entry));
@@ -87,7 +96,8 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
     const auto seed = json.at("seed").get<std::string>();
     if (std::from_chars(seed.data(), seed.data() + seed.size(), result.seed).ec != std::errc()) return damaged();
     const bool same =
-        json.at("rounds") == request.rounds && json.at("evaluations") == request.config.search.evaluations;
+        json.at("rounds") == request.rounds && json.at("evaluations") == request.config.search.evaluations &&
+        json.value("limits", limits_json(RunConfig{})) == limits_json(request.config);  // older ones have none
     for (const Json& item : json.at("tasks"))
       for (CampaignEntry& entry : result.entries) {
         if (item.at("task") != entry.task) continue;
@@ -101,6 +111,8 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
         entry.remembered = item.at("remembered").get<int>();
         entry.best_is_remembered = item.at("best_is_remembered").get<bool>();
         entry.seconds = item.at("seconds").get<double>();
+        entry.tokens = item.value("tokens", std::int64_t{0});
+        entry.cost_usd = item.value("cost_usd", 0.0);
         if (item.contains("best") && item["best"].is_object())
           entry.best = Speedup{item["best"].at("vs").get<std::string>(), item["best"].at("ratio").get<double>(),
                                item["best"].at("low").get<double>(), item["best"].at("high").get<double>()};
@@ -141,6 +153,8 @@ Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
   entry.standing = run.standing;
   entry.evaluations = run.search.progress.evaluations;
   entry.seconds = run.search.progress.seconds;
+  entry.tokens = run.search.progress.spending.tokens;
+  entry.cost_usd = run.search.progress.spending.cost_usd;
   KERF_TRY(const auto store, open_run_store(run.folder, RunStore::Access::read));
   KERF_TRY(const auto steps, store->steps());
   entry.remembered = static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& step) {
@@ -150,19 +164,30 @@ Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
   return {};
 }
 
+/// What every run of the campaign has, whether it is new or goes on.
+OptimizeRequest with_campaign(OptimizeRequest run, const CampaignRequest& campaign, int evaluations,
+                              const CampaignShare& share) {
+  run.config.search.evaluations = evaluations;
+  run.config.search.seconds = share.seconds;
+  run.config.memory = campaign.config.memory;
+  run.config.minds = campaign.config.minds;
+  run.config.minds.budget = share.budget;
+  run.access = campaign.access;
+  run.memory = campaign.memory;
+  run.skills = campaign.skills;
+  run.prompts = campaign.prompts;
+  run.likeness = campaign.likeness;
+  return run;
+}
+
 /// The run of a task: the one that was begun, or a new one.
 Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskText& task, std::uint64_t seed,
-                                    int evaluations, CampaignEntry& entry) {
+                                    int evaluations, const CampaignShare& share, CampaignEntry& entry) {
   std::error_code error;
   if (fs::exists(entry.folder / "kerf.db", error)) {
     if (auto stored = stored_request(entry.folder); stored && stored->task.task.id == task.task.id) {
-      stored->config.search.evaluations = evaluations;
-      stored->config.memory = campaign.config.memory;
-      stored->memory = campaign.memory;
-      stored->skills = campaign.skills;
-      stored->likeness = campaign.likeness;
       stored->remember_more = true;
-      return stored;
+      return with_campaign(*std::move(stored), campaign, evaluations, share);
     }
     const fs::path base = entry.folder;  // another task, or one that never began: it is left as it is
     for (int i = 2; fs::exists(entry.folder, error); ++i) entry.folder = base.string() + fmt::format("-{}", i);
@@ -170,20 +195,19 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
   OptimizeRequest request;
   request.task = task;
   request.config = campaign.config;
-  request.config.search.evaluations = evaluations;
   request.config.search.seed = Rng(seed).fork("campaign " + task.task.name).bits();
   request.folder = entry.folder;
-  request.memory = campaign.memory;
-  request.skills = campaign.skills;
-  request.likeness = campaign.likeness;
-  return request;
+  return with_campaign(std::move(request), campaign, evaluations, share);
 }
 
-/// Tries a few verified skills again, once a campaign.
+/// Tries a few verified skills again, once a campaign. Models and programs are not asked for that, because a trial
+/// takes hundreds of answers.
 Status recheck_at_the_end(const CampaignRequest& request, const TargetResources& resources, CampaignObserver& observer,
                           const std::atomic<bool>& interrupted, CampaignResult& result) {
   const RunConfig& config = request.config;
-  if (request.skills == nullptr || config.skill_rule == SkillRule::off || result.recheck || interrupted) return {};
+  if (request.skills == nullptr || config.skill_rule == SkillRule::off || result.recheck || interrupted ||
+      config.minds.has_agent())
+    return {};
   const double all = static_cast<double>(config.search.evaluations) * static_cast<double>(request.tasks.size());
   const int budget = request.recheck >= 0 ? request.recheck : static_cast<int>(kRecheckBudgetShare * all);
   std::vector<TaskText> known = request.tasks;
@@ -213,14 +237,57 @@ Status check_searchable(const CampaignRequest& request) {
   for (const TaskText& text : request.tasks)
     if (!text.task.graph)
       return fail(Errc::invalid_input,
-                  fmt::format("task '{0}' has a C++ reference, and a campaign asks the builtin mind, which writes "
-                              "kernels of expressions ([reference] expr); leave it out, or search for it with 'kerf "
-                              "optimize --mind llm' or '--mind command'",
+                  fmt::format("task '{0}' has a C++ reference, and the builtin mind writes kernels of expressions "
+                              "([reference] expr); leave it out, or add --mind llm or --mind command",
                               text.task.name));
   return {};
 }
 
+/// Turns that are left from `round` and task `at` on, that one included.
+std::size_t turns_left(const std::vector<CampaignEntry>& entries, int round, std::size_t at, int rounds) {
+  std::size_t turns = 0;
+  for (std::size_t j = 0; j < entries.size(); ++j)
+    for (int r = round; r <= rounds; ++r)
+      turns += entries[j].rounds_done < r && (r > round || j >= at) && (r == 1 || entries[j].error.empty()) ? 1 : 0;
+  return std::max(turns, std::size_t{1});
+}
+
+/// Why no search can be made any more; "" while one can.
+std::string used_up(const RunConfig& limits, const std::vector<CampaignEntry>& entries) {
+  CampaignEntry all;
+  for (const CampaignEntry& entry : entries) {
+    all.seconds += entry.seconds;
+    all.tokens += entry.tokens;
+    all.cost_usd += entry.cost_usd;
+  }
+  const llm::BudgetLimits& budget = limits.minds.budget;
+  if (limits.search.seconds > 0 && all.seconds >= limits.search.seconds)
+    return fmt::format("the campaign's time of {:.0f} s is used up", limits.search.seconds);
+  if (limits.minds.names != std::vector<std::string>{kLlmMind}) return "";
+  if (budget.tokens > 0 && all.tokens >= budget.tokens)
+    return fmt::format("the campaign's budget of {} tokens is used up", budget.tokens);
+  if (budget.cost_usd > 0 && all.cost_usd >= budget.cost_usd)
+    return fmt::format("the campaign's budget of {} USD is used up", budget.cost_usd);
+  return "";
+}
+
 }  // namespace
+
+CampaignShare share_of(const RunConfig& limits, const std::vector<CampaignEntry>& entries, const CampaignEntry& own,
+                       std::size_t turns) {
+  // A limit of 0 is none, so where nothing is left it is as good as nothing.
+  const auto share = [&](double limit, double nothing, auto of) {
+    if (limit <= 0) return 0.0;
+    double left = limit;
+    for (const CampaignEntry& entry : entries) left -= static_cast<double>(entry.*of);
+    return std::max(nothing, static_cast<double>(own.*of) + std::max(0.0, left) / static_cast<double>(turns));
+  };
+  const llm::BudgetLimits& budget = limits.minds.budget;
+  const auto tokens = static_cast<double>(budget.tokens);
+  return {share(limits.search.seconds, 1e-3, &CampaignEntry::seconds),
+          {static_cast<std::int64_t>(share(tokens, 1, &CampaignEntry::tokens)),
+           share(budget.cost_usd, 1e-9, &CampaignEntry::cost_usd)}};
+}
 
 std::string to_json(const CampaignEntry& entry) {
   return entry_json(entry).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -277,23 +344,31 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
         return result;
       }
       if (entry.rounds_done >= round || (round > 1 && !entry.error.empty())) continue;
+      if (std::string reason = used_up(request.config, result.entries); !reason.empty()) {
+        entry.stopped = std::move(reason);
+        continue;
+      }
       observer.task_started(round, i, entry);
       const int evaluations =
-          std::max(1, static_cast<int>(std::ceil(static_cast<double>(all) * round / request.rounds)));
+          all == 0 ? 0 : std::max(1, static_cast<int>(std::ceil(static_cast<double>(all) * round / request.rounds)));
+      const CampaignShare share =
+          share_of(request.config, result.entries, entry, turns_left(result.entries, round, i, request.rounds));
       entry.error.clear();
-      auto run =
-          request_for(request, *order[i], result.seed, evaluations, entry).and_then([&](const OptimizeRequest& one) {
-            return optimize_task(one, resources, observer.run_observer(), interrupted);
-          });
+      auto run = request_for(request, *order[i], result.seed, evaluations, share, entry)
+                     .and_then([&](const OptimizeRequest& one) {
+                       return optimize_task(one, resources, observer.run_observer(), interrupted);
+                     });
       const Status filled = run ? fill_entry(*run, entry) : Status{};
       if (!run)
         entry.error = run.error().message;
       else if (!filled)
         entry.error = filled.error().message;
-      else if (!run->search.interrupted) {  // a run that ended for a reason of its own needs no further round
-        const bool used_up = run->search.progress.evaluations >= evaluations;
-        entry.rounds_done = used_up ? round : request.rounds;
-        entry.stopped = used_up ? "" : run->search.stopped;
+      else if (!run->search.interrupted) {
+        const bool all_made = evaluations > 0 && run->search.progress.evaluations >= evaluations;
+        const bool shares = request.config.search.seconds > 0 || request.config.minds.budget != llm::BudgetLimits{};
+        // One that ended for a reason of its own needs no further round; one that used up its share gets another.
+        entry.rounds_done = all_made || shares ? round : request.rounds;
+        entry.stopped = all_made || (shares && round < request.rounds) ? "" : run->search.stopped;
       }
       observer.task_finished(round, i, entry);
       KERF_TRY_VOID(write_campaign(result, request));

@@ -17,12 +17,15 @@
 namespace kerf {
 
 struct CampaignRequest {
-  std::vector<TaskText> tasks;    ///< their names differ
-  RunConfig config;               ///< of every run; evaluations are per task, seeds are drawn from this one
-  int rounds = 2;                 ///< in round i of n every task is taken to i/n of its evaluations
-  std::filesystem::path folder;   ///< of the campaign: one run per task, and campaign.json; one that is there goes on
-  MemoryStore* memory = nullptr;  ///< borrowed; null: every task is on its own
-  SkillStore* skills = nullptr;   ///< borrowed; null: no skills are used or written down
+  std::vector<TaskText> tasks;     ///< their names differ
+  RunConfig config;                ///< of every run; evaluations are per task, seeds are drawn from this one; seconds,
+                                   ///< tokens and money are for all searches together
+  int rounds = 2;                  ///< in round i of n every task is taken to i/n of its evaluations
+  std::filesystem::path folder;    ///< of the campaign: one run per task, and campaign.json; one that is there goes on
+  MindAccess access{};             ///< keys and files of the minds; never kept
+  MemoryStore* memory = nullptr;   ///< borrowed; null: every task is on its own
+  SkillStore* skills = nullptr;    ///< borrowed; null: no skills are used or written down
+  PromptStore* prompts = nullptr;  ///< borrowed; null: every task begins with the prompts that Kerf comes with
   TextLikeness* likeness = nullptr;  ///< borrowed; null: what is alike is found by structure and words alone
   std::vector<TaskText> samples{};  ///< tasks that verified skills may be tried again on, besides those of the campaign
   int recheck = -1;                 ///< most evaluations for that; 0: none; -1: a fifth of the campaign's
@@ -43,6 +46,8 @@ struct CampaignEntry {
   int remembered = 0;               ///< kernels that were tried because the memory has them
   bool best_is_remembered = false;  ///< the best kernel is one of them, or descends from one
   double seconds = 0;
+  std::int64_t tokens = 0;  ///< of models
+  double cost_usd = 0;
 };
 
 struct CampaignResult {
@@ -65,6 +70,15 @@ class CampaignObserver {
 
 /// What a campaign's file and `kerf campaign --json` say of a task; `run` is its folder's name in the former.
 std::string to_json(const CampaignEntry& entry);
+
+/// What the run of a task may have used in all when its turn ends: what it used, and an equal share, of the `turns`
+/// that are left, of what all of them may still use. Nothing is left over in the end. 0: no limit.
+struct CampaignShare {
+  double seconds = 0;
+  llm::BudgetLimits budget;
+};
+CampaignShare share_of(const RunConfig& limits, const std::vector<CampaignEntry>& entries, const CampaignEntry& own,
+                       std::size_t turns);
 
 /// Grows with the number and kind of a task's operators; tasks without an expression come last.
 double difficulty(const Task& task);

@@ -102,6 +102,29 @@ TEST(Campaign, AFolderOfAnotherKindIsRefused) {
   EXPECT_TRUE(stopped->interrupted);
 }
 
+TEST(Campaign, ATurnGetsAnEqualShareOfWhatIsLeft) {
+  RunConfig limits;
+  limits.search.seconds = 100;
+  limits.minds.budget = {1000, 0};
+  std::vector<CampaignEntry> entries(2);
+  const CampaignShare first = share_of(limits, entries, entries[0], 4);
+  EXPECT_DOUBLE_EQ(first.seconds, 25);
+  EXPECT_EQ(first.budget.tokens, 250);
+  EXPECT_EQ(first.budget.cost_usd, 0) << "no limit stays none";
+  entries[0].seconds = 10;  // the rest of its share is for the others
+  entries[0].tokens = 250;
+  const CampaignShare second = share_of(limits, entries, entries[1], 3);
+  EXPECT_DOUBLE_EQ(second.seconds, 30);
+  EXPECT_EQ(second.budget.tokens, 250);
+  EXPECT_EQ(share_of(limits, entries, entries[0], 1).budget.tokens, 1000) << "what it used, and all that is left";
+  entries[1].tokens = 800;
+  entries[1].seconds = 95;
+  const CampaignShare nothing = share_of(limits, entries, CampaignEntry{}, 1);
+  EXPECT_EQ(nothing.budget.tokens, 1) << "0 would be no limit";
+  EXPECT_GT(nothing.seconds, 0);
+  EXPECT_LT(nothing.seconds, 0.01);
+}
+
 TEST(Campaign, AnEntryIsWrittenInOneForm) {
   CampaignEntry entry;
   entry.task = "a";

@@ -310,6 +310,34 @@ class Tests:
         minds = {s["proposer"] for s in self.steps("together")}
         check({"builtin", "llm"} <= minds, minds)
 
+    def test_a_campaign_shares_one_budget(self):
+        (self.folder / "mean.toml").write_text(TASK.replace("y = sum(x, axis=-1)", "y = mean(x, axis=-1)"))
+        Writer.script, Writer.asked, Writer.billed = [block(kernel(wide)) for wide in range(2, 80)], [], 0
+        campaign = ["campaign", "task.toml", "mean.toml", "--out", "campaign", "--json", "--evals", 40, "--set", "measure.max_rounds=4",
+                    "--set", "search.tunings=0", "--set", "search.finalists=1", "--memory", "campaign.db"]
+        done = json.loads(self.run(*campaign, *self.llm("--max-tokens", 40000)).stdout)
+        spent = [one["tokens"] for one in done["tasks"]]
+        check(Writer.billed <= sum(spent) <= 40000, Writer.billed, spent)
+        check(all(3000 < one for one in spent), "both tasks are asked about", spent)
+        check(all("budget" in one["stopped"] for one in done["tasks"]), done["tasks"])
+        prompts = "".join(m["content"] for asked in Writer.asked for m in asked["messages"])
+        check("y = mean(x" in prompts and "y = sum(x" in prompts, "each with its task")
+        asked = len(Writer.asked)
+        self.run(*campaign, *self.llm("--max-tokens", 40000))
+        check(len(Writer.asked) == asked, "what is spent is spent")
+        more = json.loads(self.run(*campaign, *self.llm("--max-tokens", 60000)).stdout)
+        check(len(Writer.asked) > asked and sum(one["tokens"] for one in more["tasks"]) <= 60000, more["tasks"])
+        refused = self.run(*campaign, *self.llm("--recheck", 100), code=2).stderr
+        check("kerf skills verify" in refused, refused)
+        for name in ("task-cpu", "mean-cpu"):
+            self.keyless(f"campaign/{name}")
+
+    def test_a_campaign_ends_in_its_time(self):
+        began = time.monotonic()
+        done = json.loads(self.run("campaign", "task.toml", "--time", 4, "--out", "timed", "--json", "--set", "search.finalists=1", "--set",
+                                   "judge.soak_seconds=0.1").stdout)
+        check(0 < done["tasks"][0]["seconds"] < 30 and time.monotonic() - began < 120, done["tasks"])
+
     def test_a_program_as_a_mind(self):
         program = self.folder / "agent.py"
         program.write_text("import os, pathlib\n"

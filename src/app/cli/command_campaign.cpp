@@ -127,6 +127,14 @@ std::string campaign_end(const CampaignResult& result, const std::string& kerf) 
     if (entry.best && (best == nullptr || entry.best->low > best->best->low)) best = &entry;
     if (ran == nullptr && entry.error.empty() && entry.evaluations > 0) ran = &entry;
   }
+  std::int64_t tokens = 0;
+  double cost_usd = 0;
+  for (const CampaignEntry& entry : result.entries) {
+    tokens += entry.tokens;
+    cost_usd += entry.cost_usd;
+  }
+  if (tokens > 0)
+    text += fmt::format("\nmodels: {} tokens{}\n", tokens, cost_usd > 0 ? fmt::format(", {:.4f} USD", cost_usd) : "");
   text += fmt::format("\nruns    {} runs {}\n", kerf, result.folder.string());
   if (best != nullptr)
     text += fmt::format("next    {0} show {1}\n        {0} report {1}\n        {0} export {1}\n", kerf,
@@ -156,6 +164,11 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options, const E
   request.config.device = options.device;
   request.config.search.seed = options.seed ? *options.seed : fresh_seed();
   if (options.evaluations) request.config.search.evaluations = *options.evaluations;
+  if (options.seconds) request.config.search.seconds = *options.seconds;
+  if (options.seconds && !options.evaluations) request.config.search.evaluations = 0;  // time alone limits it
+  KERF_TRY_VOID(overlay_minds(options.minds, request.config.minds));
+  if (!options.minds.record_chats.empty())
+    request.config.record_chats = std::filesystem::absolute(options.minds.record_chats).string();
   if (!options.memory_rule.empty()) {
     KERF_TRY(request.config.memory_rule, memory::rule_from_name(options.memory_rule));
   }
@@ -186,9 +199,17 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   request.memory = memory.get();
   KERF_TRY(const auto skills, open_skills(options.memory, environment));
   request.skills = skills.get();
+  KERF_TRY(const auto prompts, open_prompts(options.memory, environment));
+  request.prompts = prompts.get();
+  KERF_TRY(request.access, mind_access(options.minds, request.config.minds, environment));
+  if (request.access.replay_chats.empty()) request.access.record_chats = request.config.record_chats;
+  if (options.recheck.value_or(0) > 0 && request.config.minds.has_agent())
+    return fail(
+        Errc::invalid_input,
+        "--recheck tries skills with the builtin mind alone; with models or programs 'kerf skills verify' does");
   if (options.recheck) request.recheck = *options.recheck;
   KERF_TRY(const auto embeddings,
-           open_embeddings(request.config.embedding, options.embedding.key_file, options.memory, environment, console));
+           open_embeddings(request.config.embedding, options.minds.key_file, options.memory, environment, console));
   if (embeddings) request.likeness = embeddings->likeness.get();
   KERF_TRY(request.samples, expression_samples());
   const auto sandbox = make_sandbox();

@@ -24,11 +24,13 @@ Examples:
 
 constexpr const char* kCampaignNotes =
     R"(Easy tasks come first. In each round every task gets its share of the evaluations, so that later rounds begin with what all tasks
-taught. A task that fails does not stop the others. The same command with the same --out goes on where it was interrupted.
+taught. --time, --max-tokens and --max-cost are for the whole campaign: a turn gets an equal share of what is left. A task that
+fails does not stop the others. The same command with the same --out goes on where it was interrupted.
 
 Examples:
   kerf campaign tasks/*.toml --evals 60
-  kerf campaign sample:softmax sample:rmsnorm --out runs/rows --json)";
+  kerf campaign sample:softmax sample:rmsnorm --out runs/rows --json
+  kerf campaign tasks/*.toml --mind builtin,llm --model NAME --base-url http://127.0.0.1:8080/v1 --max-tokens 1000000)";
 
 }  // namespace
 
@@ -58,6 +60,9 @@ void define_memory_commands(CLI::App& app, Options& options) {
   add_value(tasks, "--device", campaign.device, "NAME", "Which device of the target");
   add_value(tasks, "--evals", campaign.evaluations, "NUMBER", "Evaluations per task (default: 100)")
       ->check(CLI::Range(1, 10000000).description(""));
+  add_value(tasks, "--time", campaign.seconds, "SECONDS",
+            "Most time of all searches together, shared equally; without --evals the only limit")
+      ->check(seconds_above_zero());
   add_value(tasks, "--rounds", campaign.rounds, "NUMBER", "Rounds in which they are spent (default: 2)")
       ->check(CLI::Range(1, 1000).description(""));
   add_seed(tasks, campaign.seed, "Seed of every choice and of the test data; otherwise a fresh one");
@@ -74,8 +79,7 @@ void define_memory_commands(CLI::App& app, Options& options) {
       ->expected(1)
       ->take_all();
   add_embedding(tasks, campaign.embedding);
-  add_value(tasks, "--key-file", campaign.embedding.key_file, "FILE",
-            "The key for it, in a file of yours alone (default: OPENAI_API_KEY)");
+  define_minds(tasks, campaign.minds);
   tasks->add_flag("--json", campaign.json, "One JSON object on stdout at the end, nothing else");
   add_value(tasks, "--jobs", campaign.jobs, "NUMBER", "Compilers side by side (default: one per core)")
       ->check(CLI::Range(0, 1024).description(""));

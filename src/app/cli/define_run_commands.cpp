@@ -21,34 +21,6 @@ Examples:
   kerf optimize --resume rmsnorm-cpu --evals 300               more of the same
   kerf optimize tasks/gelu.toml --mind builtin,llm --model NAME --base-url http://127.0.0.1:8080/v1 --max-tokens 200000)";
 
-void define_minds(CLI::App* command, MindOptions& options) {
-  add_value(command, "--mind", options.minds, "NAMES",
-            "Who proposes kernels: builtin (default), llm, command, or several: builtin,llm");
-  add_models(command, options);
-  add_value(command, "--context", options.context_tokens, "TOKENS",
-            "With --model: prompt and reply together (default: 32768)")
-      ->check(whole_number(1024, 100000000));
-  add_value(command, "--max-tokens", options.max_tokens, "NUMBER", "Most tokens, prompts and replies of all models")
-      ->check(whole_number(1, 2000000000));
-  add_value(command, "--max-cost", options.max_cost, "USD", "Most money; needs prices (--models)")
-      ->check(above_zero("an amount", 1e9));
-  add_value(command, "--prompt-rule", options.prompt_rule, "NAME",
-            "How the models' prompts evolve: mean (default), published (for comparison), frozen (not at all)");
-  add_value(command, "--prompts", options.prompts, "shared|own",
-            "Whether prompts begin with what earlier runs for the target found, and are left for later ones (default: "
-            "shared)")
-      ->check(CLI::IsMember({"shared", "own"}).description(""));
-  add_value(command, "--knowledge", options.knowledge, "on|off",
-            "Whether models and programs are shown what the target's language offers (default: on)")
-      ->check(CLI::IsMember({"on", "off"}).description(""));
-  add_value(command, "--agent-command", options.agent_command, "COMMAND",
-            "With --mind command: a program that writes a kernel into the folder it is started in");
-  add_value(command, "--agent-time", options.agent_seconds, "SECONDS", "Its time for one kernel (default: 600)")
-      ->check(seconds_above_zero());
-  add_value(command, "--record-chats", options.record_chats, "FILE", "Append every exchange with a model to this file");
-  add_value(command, "--replay-chats", options.replay_chats, "FILE", "Models answer from such a file alone, offline");
-}
-
 void define_optimize(CLI::App& app, OptimizeOptions& options) {
   auto* command = app.add_subcommand("optimize", "Search for the fastest kernel of a task");
   command->footer(kOptimizeNotes);

@@ -8,6 +8,7 @@
 
 #include "app/cli/embedding_option.hpp"
 #include "app/cli/environment.hpp"
+#include "app/cli/mind_options.hpp"
 #include "base/result.hpp"
 
 namespace kerf::cli {
@@ -27,11 +28,13 @@ Status memory_command(const MemoryOptions& options, const Environment& environme
 struct CampaignOptions {
   std::vector<std::string> tasks;
   std::string target, device;
-  std::string memory;                 ///< the file; "": the user's own; "off"
-  std::string memory_rule;            ///< "": kerf
-  std::string skills;                 ///< "": verified
-  std::string out;                    ///< folder of the runs; "": runs/campaign-<time>
-  std::optional<int> evaluations;     ///< per task
+  std::string memory;              ///< the file; "": the user's own; "off"
+  std::string memory_rule;         ///< "": kerf
+  std::string skills;              ///< "": verified
+  std::string out;                 ///< folder of the runs; "": runs/campaign-<time>
+  std::optional<int> evaluations;  ///< per task
+  std::optional<double> seconds;   ///< of all searches together
+  MindOptions minds{};
   std::optional<int> recheck;         ///< most evaluations for trying skills again; none: a fifth of the campaign's
   int rounds = 2;                     ///< in which each task gets its share of them
   std::optional<std::uint64_t> seed;  ///< none: drawn afresh
