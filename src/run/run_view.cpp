@@ -74,7 +74,7 @@ std::string describe_losses(const std::map<std::string, std::size_t>& losses) {
 
 std::string loss_of(const Step& step) {
   if (std::holds_alternative<Measurement>(step.evaluation.outcome))
-    return is_trial(step) ? "quick timings of tunables" : "no better than what is kept";
+    return is_trial(step) ? "timed quickly while tuning" : "no better than what is kept";
   std::string words = outcome_name(step.evaluation.outcome);
   std::replace(words.begin(), words.end(), '_', ' ');
   const std::string gate = outcome_gate(step.evaluation.outcome);
