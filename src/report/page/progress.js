@@ -27,7 +27,9 @@ function drawProgress(width) {
   const left = 44, right = 14, top = 16, rug = 18, bottom = 34;
   const timed = data.steps.filter(s => s.speedup && finite(s.speedup.ratio) && s.speedup.ratio > 0);
   const values = timed.flatMap(s => [s.speedup.ratio]).concat(1);
-  const low = Math.min(...values) / 1.15, high = Math.max(...values) * 1.15;
+  // Room for the interval of the fastest, where it does not press all else together.
+  const largest = Math.max(...values), ends = timed.filter(s => s.speedup.ratio === largest).map(s => s.speedup.high).filter(finite);
+  const low = Math.min(...values) / 1.15, high = Math.min(Math.max(largest, ...ends), 2 * largest) * 1.15;
   const along = s => (progressByTime ? s.seconds : s.n);
   const last = data.steps.length ? Math.max(...data.steps.map(along).filter(finite)) : 1;
   const first = progressByTime ? 0 : 1;
