@@ -77,6 +77,25 @@ TEST(SpeedupEstimates, InHindsightTheBestsOwnMeasurementIsTheScale) {
   EXPECT_EQ(run.so_far(fast), 40) << "what was said during the search stands";
 }
 
+TEST(SpeedupEstimates, AKernelNeverTimedInTurnIsAsUnsureAsTheBestsTwoFiguresAreApart) {
+  const auto width = [](double again_ratio) {  // of the estimate of a kernel that was timed by itself alone
+    Timed run;
+    const auto fast = run.measured(30);
+    const auto alone = run.measured(10);
+    const auto again = run.measured(again_ratio, {}, fast);
+    const Speedup speedup = run.estimates.on_scale_of(again, alone);
+    return std::log(speedup.high / speedup.low);
+  };
+  EXPECT_GT(width(60), 2 * std::log(2.0)) << "a factor of two either way: the baseline moved by that";
+  EXPECT_LT(width(30), std::log(2.0)) << "the two figures agree";
+  Timed run;
+  const auto slow = run.measured(20);
+  const auto fast = run.measured(30, against(slow, 2));
+  const auto again = run.measured(60, {}, fast);
+  const Speedup speedup = run.estimates.on_scale_of(again, slow);
+  EXPECT_LT(std::log(speedup.high / speedup.low), std::log(2.0)) << "timed in turn: what the baseline did is no matter";
+}
+
 TEST(SpeedupEstimates, AFinalistCountsAsWhenItWasMeasuredAgain) {
   Timed run;
   const auto lucky = run.measured(30);
