@@ -153,14 +153,25 @@ Status fill_entry(const OptimizeResult& run, CampaignEntry& entry) {
   entry.standing = run.standing;
   entry.evaluations = run.search.progress.evaluations;
   entry.seconds = run.search.progress.seconds;
-  entry.tokens = run.search.progress.spending.tokens;
-  entry.cost_usd = run.search.progress.spending.cost_usd;
   KERF_TRY(const auto store, open_run_store(run.folder, RunStore::Access::read));
   KERF_TRY(const auto steps, store->steps());
   entry.remembered = static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& step) {
     return step.proposer == kMemoryMind && step.stage == Stage::start;
   }));
   entry.best_is_remembered = is_remembered(steps, run.search.best_step);
+  return {};
+}
+
+/// What the run of a task has spent so far, however it ended: what was paid counts.
+Status count_spending(CampaignEntry& entry) {
+  std::error_code error;
+  if (!fs::exists(entry.folder / "kerf.db", error)) return {};
+  KERF_TRY(const auto store, open_run_store(entry.folder, RunStore::Access::read));
+  KERF_TRY(const auto steps, store->steps());
+  KERF_TRY(const auto kept, store->get("model_spending"));
+  const llm::Usage spent = spent_on_models(steps, kept.value_or(""));
+  entry.tokens = spent.tokens();
+  entry.cost_usd = spent.cost_usd;
   return {};
 }
 
@@ -334,6 +345,8 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
     result.entries.push_back(std::move(entry));
   }
   KERF_TRY_VOID(read_campaign(request, result));
+  // A process that was killed may have spent more than it wrote down here. A run that cannot be read fails as a task.
+  for (CampaignEntry& entry : result.entries) (void)count_spending(entry);
   KERF_TRY_VOID(write_campaign(result, request));
   const int all = request.config.search.evaluations;
   for (int round = 1; round <= request.rounds; ++round)
@@ -358,7 +371,8 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
                      .and_then([&](const OptimizeRequest& one) {
                        return optimize_task(one, resources, observer.run_observer(), interrupted);
                      });
-      const Status filled = run ? fill_entry(*run, entry) : Status{};
+      Status filled = run ? fill_entry(*run, entry) : Status{};
+      if (const Status counted = count_spending(entry); filled && run) filled = counted;
       if (!run)
         entry.error = run.error().message;
       else if (!filled)

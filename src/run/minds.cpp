@@ -180,7 +180,7 @@ std::vector<Proposer*> Minds::proposers() const {
   return all;
 }
 
-void Minds::add_spent(const std::vector<Step>& steps, const std::string& kept) {
+llm::Usage spent_on_models(const std::vector<Step>& steps, const std::string& kept) {
   llm::Usage before;
   for (const Step& step : steps)
     before += {step.provenance.prompt_tokens, step.provenance.reply_tokens, 0, step.provenance.cost_usd, false};
@@ -190,7 +190,11 @@ void Minds::add_spent(const std::vector<Step>& steps, const std::string& kept) {
     before.reply_tokens = std::max(before.reply_tokens, json.value("reply_tokens", std::int64_t{0}));
     before.cost_usd = std::max(before.cost_usd, json.value("cost_usd", 0.0));
   }
-  budget_.add_spent(before);
+  return before;
+}
+
+void Minds::add_spent(const std::vector<Step>& steps, const std::string& kept) {
+  budget_.add_spent(spent_on_models(steps, kept));
 }
 
 std::string Minds::spent_text() const {

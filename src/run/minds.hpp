@@ -42,6 +42,10 @@ struct BuiltinInputs {
   std::vector<Proposal> hinted{};                   ///< kernels that skills ask for
 };
 
+/// What the models of a run were paid: by its steps, or as it was kept with the run (`Minds::spent_text`), which has
+/// questions that came to nothing too.
+llm::Usage spent_on_models(const std::vector<Step>& steps, const std::string& kept);
+
 /// Everything in it stays where it is: minds borrow from it.
 class Minds {
  public:

@@ -462,8 +462,10 @@ Result<OptimizeResult> search_in(RunStore& store, const OptimizeRequest& request
   if (!parallel.empty())
     inputs.fallbacks.push_back({kParallelBaseline, parallel, "", {}, "the naive kernel, threaded"});
   if (!naive.empty()) inputs.fallbacks.push_back({kNaiveBaseline, naive, "", {}, "the naive kernel"});
-  KERF_TRY(result.search, kerf::optimize(inputs, search, keeper));
-  KERF_TRY_VOID(keeper.keep_spending());
+  auto searched = kerf::optimize(inputs, search, keeper);
+  const Status kept = keeper.keep_spending();  // also of a search that failed: it was paid
+  KERF_TRY(result.search, std::move(searched));
+  KERF_TRY_VOID(kept);
   leave_behind(request, store, machinery, observer);
   if (result.search.best_step > 0) {
     KERF_TRY(result.best, store.step(result.search.best_step));

@@ -327,6 +327,22 @@ class Tests:
         check(len(Writer.asked) == asked, "what is spent is spent")
         more = json.loads(self.run(*campaign, *self.llm("--max-tokens", 60000)).stdout)
         check(len(Writer.asked) > asked and sum(one["tokens"] for one in more["tasks"]) <= 60000, more["tasks"])
+        # Killed in the middle of a task: what its run had paid by then counts in the campaign that goes on.
+        killed = [*campaign]
+        killed[killed.index("campaign", 1)] = "killed"
+        Writer.asked, Writer.billed = [], 0
+        env = {**os.environ, "OPENAI_API_KEY": KEY, "KERF_MEMORY": "off", "KERF_CACHE": str(self.folder / "cache")}
+        run = subprocess.Popen([self.kerf, *map(str, killed), *self.llm("--max-tokens", "40000")], cwd=self.folder, env=env,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if len(Writer.asked) >= 3:
+                break
+            time.sleep(0.1)
+        run.kill()
+        run.wait()
+        under_way = max(sum(len(m["content"]) for m in asked["messages"]) // 4 + 300 for asked in Writer.asked)
+        self.run(*killed, *self.llm("--max-tokens", 40000))
+        check(Writer.billed <= 40000 + 2 * under_way, Writer.billed, under_way)
         refused = self.run(*campaign, *self.llm("--recheck", 100), code=2).stderr
         check("kerf skills verify" in refused, refused)
         for name in ("task-cpu", "mean-cpu"):
