@@ -9,7 +9,8 @@
 namespace kerf::exporting {
 namespace {
 
-/// Largest error of a float output, relative to its largest value, that an honest kernel of this class stays below.
+/// Largest error of a float output, relative to its largest value, that an honest kernel of this class stays below;
+/// what rounding to the output's own type loses, the program adds.
 double limit_of(Precision precision) {
   switch (precision) {
     case Precision::f64: return 1e-11;

@@ -279,6 +279,21 @@ __kernel void twice(__global const float* x, __global float* y) {
         self.assertEqual(wrong.returncode, 2, wrong.stdout)
         self.assertIn("the kernel cannot be exported: wrong", wrong.stderr)
 
+    def test_half_precision_outputs_may_lose_what_their_type_does(self):
+        for dtype in ("bf16", "f16"):
+            task, kernel = self.folder / f"{dtype}.toml", self.folder / f"{dtype}.cpp"
+            task.write_text(f'[inputs]\na = "{dtype}[n, 64]"\nb = "{dtype}[64, m]"\n[shapes]\ndefault = {{ n = 64, m = 96 }}\n'
+                            'tail = { n = 3, m = 5 }\n[reference]\nexpr = "c = a @ b"\n')
+            kernel.write_text(self.must(KERF, "naive", task))
+            options = ["export", "--task", task, "--kernel", kernel, "--format", "cmake", "--out", self.folder / f"out-{dtype}"]
+            self.must(KERF, *options)
+            for source in (self.folder / f"out-{dtype}").rglob("*.cpp"):
+                source.write_text(source.read_text().replace("(float)a3)", "(float)a3 * 1.02f)"))  # two percent
+            self.build(self.folder / f"out-{dtype}")
+            checked = run(self.folder / f"out-{dtype}" / "build" / f"check_{dtype}")
+            self.assertEqual(checked.returncode, 1, checked.stdout)
+            self.assertIn("WRONG", checked.stdout)
+
     def test_a_kernel_that_is_not_faster_is_exported_with_a_warning(self):
         for kind, warns in (("slow", True), ("fast", False)):
             folder = self.folder / kind
