@@ -129,10 +129,11 @@ std::optional<StepRewards::Reward> StepRewards::observe(const Step& step) {
   return Reward{ValueStage::refine_shown, (against_best + refine_reward(speed, parent, rule_)) / 2};
 }
 
-Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule) {
+Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule,
+                   const Presented& presented) {
   Lessons lessons;
   lessons.uses = uses_of(steps, origin, rule);
-  const double best = best_speed(steps);
+  const double best = presented.best > 0 ? presented.best : best_speed(steps);
   std::map<std::string, Experience> kernels;
   std::set<std::string> failed;
   std::vector<Experience> failures;
@@ -144,9 +145,10 @@ Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, cons
     Experience one = experience_from(made, step.evaluation.outcome, origin, *std::move(recipe));
     if (const auto* measured = std::get_if<Measurement>(&step.evaluation.outcome);
         measured != nullptr && speed_of(step) > 0) {
+      const double speed = presented.speedup_of ? presented.speedup_of(step) : 0;
       one.kind = kKernelKind;
-      one.speedup = measured->speedup.ratio;
-      one.share = std::clamp(speed_of(step) / best, 1e-6, 1.0);
+      one.speedup = speed > 0 ? speed : measured->speedup.ratio;
+      one.share = std::clamp((speed > 0 ? speed : speed_of(step)) / best, 1e-6, 1.0);
       one.confirmed = is_confirmation(step);
       if (const ShapeMeasurement* shape = main_shape(*measured)) one.time_us = shape->time.median;
       if (const auto known = kernels.find(one.id); known != kernels.end()) keep_confirmed(known->second, one);

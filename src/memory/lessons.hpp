@@ -55,11 +55,19 @@ bool was_written(const Step& step);
 /// The recipe of a step's genome with the tunables it was evaluated with; none when it has none.
 using RecipeOf = std::function<std::optional<Recipe>(const Step& step)>;
 
+/// How a run presents its kernels: their speedups beside each other, and that of its winner. Without it, as each step
+/// measured by itself.
+struct Presented {
+  std::function<double(const Step& step)> speedup_of{};
+  double best = 0;
+};
+
 /// Of kernels the best of each composition and then the fastest, with their sources, of failures one per composition
 /// and gate; kernels that are neither of a genome nor written by an agent are the user's own and teach nothing. What
 /// was shown with a question gets its reward less the mean of the run's others in that stage (except by `published`),
 /// so that it is not praised for an easy task. Quick timings, duplicates and fallbacks teach nothing; a finalist that
 /// was measured again counts with those figures.
-Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule);
+Lessons lessons_of(const std::vector<Step>& steps, const RunOrigin& origin, const RecipeOf& recipe_of, Rule rule,
+                   const Presented& presented = {});
 
 }  // namespace kerf::memory

@@ -39,12 +39,8 @@ class BestKeeper final : public RunObserver {
   BestKeeper(RunObserver& next, fs::path file, RunStore& store, const Minds& minds, ExperienceContext* experiences)
       : next_(next), file_(std::move(file)), store_(store), minds_(minds), experiences_(experiences) {}
   void on_event(const RunEvent& event) override {
-    if (const auto* finished = std::get_if<StepFinished>(&event);
-        finished != nullptr && finished->progress.best_step == finished->step.number) {
-      (void)write_file_atomic(file_, finished->step.source);  // a copy for people; the store has it
-      (void)store_.set("best_step", std::to_string(finished->step.number));
-    }
     if (const auto* finished = std::get_if<StepFinished>(&event)) {
+      keep_best(finished->step, finished->progress.best_step);
       (void)keep_spending();
       if (experiences_ != nullptr) experiences_->observe(finished->step);
     }
@@ -58,12 +54,23 @@ class BestKeeper final : public RunObserver {
   }
 
  private:
+  /// The best is the step at hand, or an earlier one where the best so far was refused when it was measured again.
+  void keep_best(const Step& at_hand, std::int64_t best) {
+    if (best == best_ || best == 0) return;
+    best_ = best;
+    const auto earlier = best == at_hand.number ? Result<Step>(at_hand) : store_.step(best);
+    if (!earlier) return;
+    (void)write_file_atomic(file_, earlier->source);  // a copy for people; the store has it
+    (void)store_.set("best_step", std::to_string(best));
+  }
+
   RunObserver& next_;
   fs::path file_;
   RunStore& store_;
   const Minds& minds_;
   ExperienceContext* experiences_;  // null: none are shown
   std::string kept_;
+  std::int64_t best_ = 0;
 };
 
 /// Baseline times of the run's first measured step, so that later ones are compared with the same.

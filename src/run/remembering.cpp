@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
+#include "archive/speedup_estimates.hpp"
 #include "base/hash.hpp"
 #include "base/version.hpp"
 #include "memory/lessons.hpp"
@@ -120,8 +122,18 @@ Status remember(MemoryStore& store, const RunStore& run, const Task& task, const
     const auto genome = synth::genome_with(step.genome, step.tunables);
     return genome && synthesiser != nullptr ? synthesiser->recipe(*genome) : std::nullopt;
   };
+  KERF_TRY(const auto named, run.get("best_step"));
+  std::int64_t best = 0;  // 0: the run has none
+  if (named) std::from_chars(named->data(), named->data() + named->size(), best);
+  SpeedupEstimates estimates;
+  for (const Step& step : steps) estimates.observe(step);
+  memory::Presented presented;
+  if (const auto winner = std::ranges::find(steps, best, &Step::number); winner != steps.end()) {
+    presented.speedup_of = [&](const Step& step) { return estimates.on_scale_of(best, step.number).ratio; };
+    presented.best = is_fallback(*winner) ? 1 : presented.speedup_of(*winner);
+  }
   const memory::Lessons lessons =
-      memory::lessons_of(steps, {id, task.name, task.id, signature, kKerfVersion, wall_ms}, recipe_of, rule);
+      memory::lessons_of(steps, {id, task.name, task.id, signature, kKerfVersion, wall_ms}, recipe_of, rule, presented);
   KERF_TRY_VOID(store.add(lessons.experiences));
   return store.learn(lessons.uses, rule);
 }

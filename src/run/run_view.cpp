@@ -150,7 +150,8 @@ Result<RunView> load_run(const std::filesystem::path& folder, RunDetail detail) 
     if (run.best < (named == "0" ? 0 : 1) || run.best > static_cast<std::int64_t>(run.steps.size()))
       return store::damaged(folder.string(), fmt::format("its best step is said to be '{}'", named));
   }
-  if (run.best != 0) return run;
+  if (run.best != 0 && !run.refuted.contains(run.best)) return run;
+  run.best = 0;
   if (const Elite* best = run.archive.best()) run.best = best->step;
   return run;
 }
