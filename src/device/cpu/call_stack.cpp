@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
+#include <sys/auxv.h>
 #endif
 
 #include "base/rng.hpp"
@@ -26,12 +30,49 @@ constexpr std::int64_t kTouched = 256 << 10;  ///< bytes of a new stack, so that
 
 #if defined(__x86_64__)
 
-extern "C" Returned kerf_call_on_stack(const Call* call, void (*made)(const Call&), void* stack_top,
-                                       const std::uint64_t* registers);
+/// Which vector registers are filled, and how far; with `none` the mask, MMX and x87 registers are left, too.
+enum class Vectors : std::uint64_t { xmm, xmm_of_avx, ymm, avx512, zmm, none };
 
-// The callee's registers are filled with the given values, the stack is switched, and both are looked at afterwards.
+/// One call for the code below, which knows the order of the members.
+struct Registers {
+  void* function;
+  void* const* stack_arguments;  // those beyond six, the first of them first
+  std::uint64_t stack_count;
+  std::uint64_t arguments[6];
+  std::uint64_t kept[6];  // rbx, rbp, r12 to r15, which the callee keeps
+  std::uint64_t rax, r10, r11;
+  std::uint64_t flags;  // of arithmetic
+  const std::byte* low_vectors;
+  const std::byte* high_vectors;
+  const std::byte* masks;
+  const std::byte* mmx;
+  const std::uint32_t* x87;  // an environment
+  Vectors vectors;
+};
+static_assert(offsetof(Registers, arguments) == 24 && offsetof(Registers, kept) == 72 &&
+              offsetof(Registers, rax) == 120 && offsetof(Registers, low_vectors) == 152 &&
+              offsetof(Registers, vectors) == 192);
+
+extern "C" Returned kerf_call_on_stack(const Registers* registers, void* stack_top);
+
+// Fills the registers, switches the stack and looks at both afterwards. The function's address is in no register while
+// it runs: calls of programs are not made by way of one either.
 asm(R"(
+.macro kerf_fill_low instruction, register
+  .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+  \instruction \number * 64(%r10), \register\number
+  .endr
+.endm
+.macro kerf_fill_high instruction, register
+  .irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+  \instruction (\number - 16) * 64(%r11), \register\number
+  .endr
+.endm
 .text
+.local kerf_call_target, kerf_call_registers, kerf_call_return
+.comm kerf_call_target, 8, 8
+.comm kerf_call_registers, 8, 8
+.comm kerf_call_return, 8, 8
 .globl kerf_call_on_stack
 .hidden kerf_call_on_stack
 .type kerf_call_on_stack, @function
@@ -42,34 +83,110 @@ kerf_call_on_stack:
   push %r13
   push %r14
   push %r15
-  mov %rsp, -8(%rdx)
-  mov %rcx, -16(%rdx)
-  lea -32(%rdx), %rsp
-  mov %rsi, %rax
-  mov (%rcx), %rbx
-  mov 8(%rcx), %rbp
-  mov 16(%rcx), %r12
-  mov 24(%rcx), %r13
-  mov 32(%rcx), %r14
-  mov 40(%rcx), %r15
-  call *%rax
+  mov %rsp, kerf_call_return(%rip)
+  mov %rdi, kerf_call_registers(%rip)
+  mov (%rdi), %rax
+  mov %rax, kerf_call_target(%rip)
+  mov %rsi, %rsp
+  mov 8(%rdi), %r8
+  mov 16(%rdi), %rax
+  test $1, %al
+  jz 2f
+  sub $8, %rsp
+2:
+  test %rax, %rax
+  jz 3f
+  dec %rax
+  pushq (%r8, %rax, 8)
+  jmp 2b
+3:
+  mov 152(%rdi), %r10
+  mov 160(%rdi), %r11
+  mov 192(%rdi), %rax
+  cmp $5, %rax
+  je 21f
+  cmp $1, %rax
+  jb 10f
+  je 11f
+  cmp $3, %rax
+  jb 12f
+  je 13f
+  kerf_fill_low vmovdqu64, %zmm
+  kerf_fill_high vmovdqu64, %zmm
+  jmp 14f
+10:
+  kerf_fill_low movups, %xmm
+  jmp 20f
+11:
+  vzeroupper
+  kerf_fill_low vmovups, %xmm
+  jmp 20f
+12:
+  kerf_fill_low vmovups, %ymm
+  jmp 20f
+13:
+  kerf_fill_high vmovdqu64, %ymm
+  vzeroupper
+  kerf_fill_low vmovups, %xmm
+14:
+  mov 168(%rdi), %r10
+  kmovq (%r10), %k0
+  kmovq 8(%r10), %k1
+  kmovq 16(%r10), %k2
+  kmovq 24(%r10), %k3
+  kmovq 32(%r10), %k4
+  kmovq 40(%r10), %k5
+  kmovq 48(%r10), %k6
+  kmovq 56(%r10), %k7
+20:
+  mov 176(%rdi), %r10
+  movq (%r10), %mm0
+  movq 8(%r10), %mm1
+  movq 16(%r10), %mm2
+  movq 24(%r10), %mm3
+  movq 32(%r10), %mm4
+  movq 40(%r10), %mm5
+  movq 48(%r10), %mm6
+  movq 56(%r10), %mm7
+  emms
+  mov 184(%rdi), %r10
+  fldenv (%r10)
+21:
+  mov 72(%rdi), %rbx
+  mov 80(%rdi), %rbp
+  mov 88(%rdi), %r12
+  mov 96(%rdi), %r13
+  mov 104(%rdi), %r14
+  mov 112(%rdi), %r15
+  pushq 144(%rdi)
+  popfq
+  mov 120(%rdi), %rax
+  mov 128(%rdi), %r10
+  mov 136(%rdi), %r11
+  mov 32(%rdi), %rsi
+  mov 40(%rdi), %rdx
+  mov 48(%rdi), %rcx
+  mov 56(%rdi), %r8
+  mov 64(%rdi), %r9
+  mov 24(%rdi), %rdi
+  call *kerf_call_target(%rip)
   pushfq
   pop %rdx
   cld
-  mov 16(%rsp), %rcx
-  mov (%rcx), %rax
+  mov kerf_call_registers(%rip), %rcx
+  mov 72(%rcx), %rax
   xor %rbx, %rax
-  xor 8(%rcx), %rbp
+  xor 80(%rcx), %rbp
   or %rbp, %rax
-  xor 16(%rcx), %r12
+  xor 88(%rcx), %r12
   or %r12, %rax
-  xor 24(%rcx), %r13
+  xor 96(%rcx), %r13
   or %r13, %rax
-  xor 32(%rcx), %r14
+  xor 104(%rcx), %r14
   or %r14, %rax
-  xor 40(%rcx), %r15
+  xor 112(%rcx), %r15
   or %r15, %rax
-  mov 24(%rsp), %rsp
+  mov kerf_call_return(%rip), %rsp
   pop %r15
   pop %r14
   pop %r13
@@ -81,16 +198,112 @@ kerf_call_on_stack:
 )");
 
 /// What a program may have in registers: small numbers, sizes, addresses.
-std::array<std::uint64_t, 6> some_registers() {
-  static std::uint64_t turn =
-      reinterpret_cast<std::uintptr_t>(&turn) ^ reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  std::array<std::uint64_t, 6> values{};
-  for (std::uint64_t& value : values) {
-    const std::uint64_t bits = mix64(++turn);
-    value = (bits >> 17) >> (bits % 47);
+std::uint64_t some_value(std::uint64_t bits) { return (bits >> 17) >> (bits % 47); }
+
+/// Fills registers anew for every call.
+class RegisterFiller {
+ public:
+  RegisterFiller() {
+    for (std::uint64_t& word : words_) word = mix64(++turn_);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+      best_ = Vectors::avx512;
+    else if (__builtin_cpu_supports("avx"))
+      best_ = Vectors::xmm_of_avx;
   }
-  return values;
-}
+
+  /// Whether the next call finds its vector registers and the like filled. Stretches of calls that do, so that nothing
+  /// is recognised by them, take turns with longer ones that find what the call before left: a kernel that counts its
+  /// calls there counts them as in a program's loop, and what it then does is compared like the rest.
+  bool turn() {
+    constexpr std::uint64_t kFilled = 5, kLeft = 13;  // powers of two
+    if (stretch_ == 0) {
+      fills_ = !fills_;
+      stretch_ = std::uint64_t{1} << mix64(++turn_) % (fills_ ? kFilled : kLeft);
+    }
+    --stretch_;
+    return fills_;
+  }
+
+  /// `x87`: the unit's environment as it is, which gets other addresses of a last instruction.
+  Registers next(const Call& call, bool fills, std::array<std::uint32_t, 7>& x87) {
+    // Upper halves cost later code of processors time: programs leave them in use seldom.
+    constexpr std::uint64_t kSeldom = 256, kArithmetic = 0x8D5, kAlways = 0x202;
+    const std::uint64_t bits = mix64(++turn_);
+    words_[turn_ % words_.size()] = bits;
+    const auto* random = reinterpret_cast<const std::byte*>(words_.data() + 8 * (bits >> 58));  // of 64 lines
+    const auto* zeros = reinterpret_cast<const std::byte*>(zeros_.data());
+    const auto one_of = [&](int bit) { return (bits >> bit & 1) != 0 ? random : zeros; };
+    const EntryPoint& entry = *call.entry;
+    Registers registers{};
+    registers.function = entry.function;
+    const std::size_t in_registers = std::min(entry.own, std::size(registers.arguments));
+    registers.stack_arguments = call.arguments + in_registers;
+    registers.stack_count = entry.own - in_registers;
+    for (std::size_t i = 0; i < std::size(registers.arguments); ++i) {
+      const std::uint64_t value = mix64(++turn_);
+      registers.arguments[i] = i < in_registers ? reinterpret_cast<std::uint64_t>(call.arguments[i])
+                               : value % 4 == 0 ? 0
+                                                : some_value(value);
+    }
+    for (std::uint64_t& kept : registers.kept) kept = some_value(mix64(++turn_));
+    const auto function = reinterpret_cast<std::uint64_t>(entry.function);  // where calls by pointer have it, or not
+    for (std::uint64_t* scratch : {&registers.rax, &registers.r10, &registers.r11}) {
+      const std::uint64_t value = mix64(++turn_);
+      *scratch = value % 4 == 0 ? function : value % 4 == 1 ? 0 : some_value(value);
+    }
+    registers.flags = kAlways | (bits & kArithmetic);
+    registers.low_vectors = one_of(12);
+    registers.high_vectors = one_of(13);
+    registers.masks = one_of(14);
+    registers.mmx = one_of(15);
+    if ((bits >> 16 & 1) != 0) {
+      x87[3] = static_cast<std::uint32_t>(random[0]) << 12 | static_cast<std::uint32_t>(bits >> 40);
+      x87[5] = static_cast<std::uint32_t>(bits >> 32);
+    } else {
+      x87[3] = x87[5] = 0;
+    }
+    registers.x87 = x87.data();
+    const bool all = (bits >> 20) % kSeldom == 0;
+    registers.vectors = !fills                         ? Vectors::none
+                        : !all                         ? best_
+                        : best_ == Vectors::avx512     ? Vectors::zmm
+                        : best_ == Vectors::xmm_of_avx ? Vectors::ymm
+                                                       : best_;
+    return registers;
+  }
+
+ private:
+  std::uint64_t turn_ = reinterpret_cast<std::uintptr_t>(this) ^
+                        std::uint64_t{reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
+  Vectors best_ = Vectors::xmm;
+  bool fills_ = false;
+  std::uint64_t stretch_ = 0;                           // calls that are left of it
+  std::array<std::uint64_t, 8 * 64 + 8 * 16> words_{};  // any of the first 64 lines begins 16 vectors
+  std::array<std::uint64_t, 8 * 16> zeros_{};
+};
+
+/// Registers that programs do not use and kernels may write: what a call left there is gone before the next.
+class UnusedRegisters {
+ public:
+  UnusedRegisters() {
+    constexpr unsigned long kFsgsbase = 1u << 1;  // HWCAP2_FSGSBASE: the system lets programs write these
+    has_base_ = (::getauxval(AT_HWCAP2) & kFsgsbase) != 0;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned kProtectionKeys = 1u << 4;  // OSPKE
+    has_keys_ = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & kProtectionKeys) != 0;
+    if (has_keys_) asm volatile("rdpkru" : "=a"(keys_), "=d"(d) : "c"(0));
+    if (has_base_) asm volatile("rdgsbase %0" : "=r"(base_));
+  }
+  void reset() const {
+    if (has_base_) asm volatile("wrgsbase %0" : : "r"(base_));
+    if (has_keys_) asm volatile("wrpkru" : : "a"(keys_), "c"(0), "d"(0) : "memory");
+  }
+
+ private:
+  bool has_base_ = false, has_keys_ = false;
+  std::uint64_t base_ = 0;
+  std::uint32_t keys_ = 0;
+};
 
 #endif
 
@@ -125,8 +338,14 @@ Status GuardedPages::make_read_only() const {
 
 Returned call_on_stack(const Call& call, std::byte* top) {
 #if defined(__x86_64__)
-  const auto registers = some_registers();
-  return kerf_call_on_stack(&call, make_call, top, registers.data());
+  static RegisterFiller filler;  // kernels are called from one thread
+  static const UnusedRegisters unused;
+  const bool fills = filler.turn();
+  if (fills) unused.reset();
+  std::array<std::uint32_t, 7> x87{};
+  if (fills) asm volatile("fnstenv %0" : "=m"(x87));
+  const Registers registers = filler.next(call, fills, x87);
+  return kerf_call_on_stack(&registers, top);
 #else
   (void)top;
   make_call(call);

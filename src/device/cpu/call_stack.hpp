@@ -14,6 +14,7 @@ struct EntryPoint {
   void* function = nullptr;
   void (*caller)(void* function, void* const* arguments) = nullptr;
   std::size_t passed = 0;  ///< arguments that `caller` passes: the kernel's own and null pointers behind them
+  std::size_t own = 0;     ///< the kernel's own
 };
 
 struct Call {
@@ -50,7 +51,10 @@ struct Returned {
   std::uint64_t flags;              ///< as the kernel left them; the direction flag is cleared afterwards
 };
 
-/// The call with its stack below `top`, a multiple of 16; on the stack at hand on processors without such a switch.
+/// The call with its stack below `top`, a multiple of 16. What is in registers that a caller may leave as they are is
+/// another thing each time, now and then nothing: no kernel knows its caller by them. Those of vectors, masks, MMX and
+/// x87 are filled for stretches of calls only; in between they hold what the call before left, as in a program. On
+/// processors without all that: on the stack at hand.
 Returned call_on_stack(const Call& call, std::byte* top);
 
 /// The exception flags of the vector and of the x87 unit, as arithmetic of the caller leaves them: all or none.

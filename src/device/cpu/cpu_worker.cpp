@@ -49,7 +49,7 @@ template <std::size_t count>
 cpu::EntryPoint large_caller(std::size_t wanted) {
   if constexpr (count < kMaxArguments)
     if (wanted > count) return large_caller<2 * count>(wanted);
-  return {nullptr, call<count>, count};
+  return {nullptr, call<count>, count, wanted};
 }
 
 /// Where the loader put a library.
@@ -114,7 +114,7 @@ class CpuKernel final : public arena::Kernel {
       for (std::size_t i = 0; i < count; ++i)
         arguments_.back().push_back(program.argument(static_cast<int>(slot), static_cast<int>(i)).data);
     }
-    entry_ = count <= kExactArguments ? cpu::EntryPoint{nullptr, kCallers[count], count}
+    entry_ = count <= kExactArguments ? cpu::EntryPoint{nullptr, kCallers[count], count, count}
                                       : large_caller<2 * kExactArguments>(count);
     for (auto& arguments : arguments_) arguments.resize(entry_.passed);
     KERF_TRY(cpu::TwoStacks stacks, cpu::TwoStacks::make(SandboxLimits{}.stack_bytes));
