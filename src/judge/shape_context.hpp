@@ -113,6 +113,7 @@ class ShapeContext {
     int octaves = oracle::kWidestOctaves;
     std::int64_t turn = 0;  ///< of the pattern's kinds of rows (oracle::DataDraw)
     int part = 0;           ///< of the draws that are checked: one of each part
+    bool wide = false;      ///< scales far beyond those in use are tried first
   };
   /// What is drawn besides the first normal data set. `known` null: all there are.
   std::vector<oracle::Pattern> patterns_for(const Inputs& inputs, const UsablePatterns* known);

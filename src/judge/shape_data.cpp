@@ -45,8 +45,11 @@ bool is_for_every_shape(Pattern pattern) {
   return pattern == Pattern::normal || pattern == Pattern::spikes || pattern == Pattern::specials;
 }
 
-/// Draws with narrower scales are tried in turn where a plain implementation overflows.
-constexpr int kOctaves[] = {oracle::kWidestOctaves, 13, 6, 3, 1};
+/// Draws with narrower scales are tried in turn where a plain implementation overflows. The first two are for the
+/// smallest shape of tasks that add nothing up: products of split numbers take range, and a sum that honest kernels
+/// take a large number from afterwards loses what is far below it.
+constexpr int kOctaves[] = {104, 52, oracle::kWidestOctaves, 13, 6, 3, 1};
+constexpr std::size_t kUsualOctaves = 2;
 /// Of patterns without a scale: another seed may be less unlucky.
 constexpr int kTries = 2;
 
@@ -175,10 +178,11 @@ Result<bool> ShapeContext::find_honest_errors(const Inputs& inputs, LoadedBaseli
 
 Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBaseline* plain) {
   const std::string label = kind.label;
-  const int tries = oracle::has_scale(kind.pattern) ? static_cast<int>(std::size(kOctaves)) : kTries;
+  const std::size_t first = kind.wide ? 0 : kUsualOctaves;
+  const int tries = oracle::has_scale(kind.pattern) ? static_cast<int>(std::size(kOctaves) - first) : kTries;
   for (int attempt = 0; attempt < (plain == nullptr ? 1 : tries); ++attempt) {
     kind.label = attempt == 0 ? label : fmt::format("{} try {}", label, attempt);
-    if (oracle::has_scale(kind.pattern)) kind.octaves = kOctaves[attempt];
+    if (oracle::has_scale(kind.pattern)) kind.octaves = kOctaves[first + static_cast<std::size_t>(attempt)];
     KERF_TRY(oracle::DataSet drawn, draw(inputs, kind));
     auto data = std::make_unique<oracle::DataSet>(std::move(drawn));
     data->unusual = !oracle::is_usual(kind.pattern);
@@ -268,13 +272,14 @@ Status ShapeContext::make_data(const Inputs& inputs, const UsablePatterns* patte
   }
   KERF_TRY(auto parts, parts_of(inputs, patterns == nullptr));
   std::map<Pattern, int> drawn;
+  const bool wide = patterns == nullptr && !oracle::has_sums(inputs.task);
   const std::int64_t first_turn = Rng(inputs.seed).fork(shape_.name).fork("turns").integer(0, 1 << 20);
   const auto add = [&](Pattern pattern) -> Result<bool> {
     const std::string name(oracle::pattern_name(pattern));
     const int before = drawn[pattern]++;
     const std::string label = before == 0 && pattern != Pattern::normal ? name : fmt::format("{} {}", name, before + 1);
-    return add_data(inputs, {pattern, label, oracle::kWidestOctaves, first_turn + before, before % parts[pattern]},
-                    plain);
+    return add_data(
+        inputs, {pattern, label, oracle::kWidestOctaves, first_turn + before, before % parts[pattern], wide}, plain);
   };
   const auto enough = static_cast<std::size_t>(timed_sets(inputs.task, shape_, inputs.timed_data_sets));
   for (const Pattern pattern : patterns_for(inputs, patterns)) {

@@ -134,9 +134,9 @@ double row_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, c
   return offset_of(kind, mix64(own), scale, octaves) + scale * bell(bits);
 }
 
-/// Masks that are powers of two: sums of a row that is hidden whole are exact.
+/// Masks that are powers of two, or 0: sums of a row that is hidden whole are exact.
 constexpr double kRowMask = -0x1p30, kRowMaskF16 = -0x1p14;
-bool hides_rows(double mask) { return mask == kRowMask || mask == kRowMaskF16; }
+bool hides_rows(double mask) { return mask == kRowMask || mask == kRowMaskF16 || mask == 0; }
 
 double masked_value(std::uint64_t bits, std::uint64_t stream, std::int64_t index, const InputDraw& input) {
   const auto length = static_cast<std::int64_t>(input.a);
@@ -253,7 +253,8 @@ bool has_products(const Task& task) {
          });
 }
 
-/// Whether anything is added up over many elements. Tasks without a graph may do so.
+}  // namespace
+
 bool has_sums(const Task& task) {
   return !task.graph || std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
     if (const auto* reduce = std::get_if<ir::ReduceAttr>(&node.attr))
@@ -264,6 +265,8 @@ bool has_sums(const Task& task) {
     return ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node) || ir::is<ir::AdaptivePoolAttr>(node);
   });
 }
+
+namespace {
 
 struct Rows {
   std::int64_t count = 1, length = 1;
@@ -414,8 +417,15 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       const InputUses uses = uses_in(task, i);
       // One input has special values: together a NaN of one would hide what becomes of the others'.
       const bool chosen = !free.empty() && free[turn % free.size()] == i;
-      if (uses.weights || !chosen) input.pattern = Pattern::normal;
+      if (uses.weights) input.pattern = Pattern::normal;
       input.a = uses.contracted ? 0 : 1;
+      // Zeros, whole rows of them and nothing else too: 0 times NaN is NaN, and no term may be left out.
+      const bool only_zeros = turn / std::max<std::size_t>(free.size(), 1) % 3 == 2;
+      if (!uses.weights && !chosen) {
+        input.pattern = only_zeros ? Pattern::scaled : Pattern::masked;
+        input.a = only_zeros ? 0 : static_cast<double>(rows.length);
+        input.b = 0;
+      }
     }
     if (data.pattern == Pattern::masked) {
       const std::uint64_t choice = turn % mask_turns(task, free);

@@ -18,9 +18,9 @@ enum class Pattern {
   spikes,       ///< normal with one element in 500 about 300 times larger
   integers,     ///< -4 .. 4: exact arithmetic, many ties and zeros
   positive,     ///< uniform in [0, 1): sums drift instead of cancelling
-  specials,     ///< normal; in one input rare NaN, infinities, signed zeros, denormals; operands of products are never
-                ///< infinite, weights of convolutions are normal
-  negative,     ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
+  specials,  ///< normal; in one input rare NaN, infinities, signed zeros, denormals, in the others zeros by element and
+             ///< by row; operands of products are never infinite, weights of convolutions are normal
+  negative,  ///< uniform in (-1, 0]: what starts a maximum at zero is wrong here
   scaled,  ///< normal times a factor plus an offset, of one kind per input: what is tuned to deviation 1 is wrong here
   rows,    ///< rows of eleven kinds in turn: zero, constant, tiny, huge, shifted, wholly below -8, ...
   masked,  ///< normal; in one input ends, beginnings and elements of rows are -1e9, the lowest number or -infinity,
@@ -42,6 +42,9 @@ inline constexpr bool is_usual(Pattern pattern) {
 inline constexpr int kWidestOctaves = 26;
 /// True where a narrower draw may suit a task that overflows on a wide one.
 bool has_scale(Pattern pattern);
+
+/// Whether anything is added up over many elements. Tasks without a graph may do so.
+bool has_sums(const Task& task);
 
 /// A draw of all inputs.
 struct DataDraw {

@@ -187,7 +187,7 @@ TEST_P(CudaOracleTest, DrawsWhatTheHostDraws) {
       draws.push_back({input, std::nullopt});
     }
     draws.push_back({{oracle::Pattern::specials, 5, 0}, std::nullopt});  // without infinities
-    for (const double mask : {-0x1p30, -0x1p14, -std::numeric_limits<double>::infinity()})
+    for (const double mask : {-0x1p30, -0x1p14, 0.0, -std::numeric_limits<double>::infinity()})
       draws.push_back({{oracle::Pattern::masked, 5, 37, mask}, std::nullopt});
     for (const auto kind : {Kind::normal, Kind::uniform, Kind::integers, Kind::constant}) {
       InputDistribution given;

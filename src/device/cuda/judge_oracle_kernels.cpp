@@ -78,7 +78,7 @@ __device__ double masked_value(u64 bits, u64 stream, u64 index, double row_lengt
                       : kind == 1 ? bits % 8 == 0
                       : kind == 2 ? column != place
                       : kind == 3 ? column < place
-                                  : mask == -0x1p30 || mask == -0x1p14;
+                                  : mask == -0x1p30 || mask == -0x1p14 || mask == 0;
   return hidden ? mask : bell(mix(bits));
 }
 // Forms 0 to 10: the patterns (a and b as in oracle::InputDraw); 16 to 19: normal, uniform, integers, constant with parameters a and b; 32, 33: bools, integers.
