@@ -58,6 +58,8 @@ class Budget {
   Usage spent_;  // guarded by mutex_, as all below
   std::int64_t held_tokens_ = 0;
   double held_cost_ = 0;
+  std::int64_t excess_tokens_ = 0;  // at most so much more than was set aside a question has taken
+  double excess_cost_ = 0;
   int under_way_ = 0;
   std::optional<std::string> used_up_;
 };

@@ -33,6 +33,14 @@ TEST(Budget, QuestionsUnderWayHoldTheirShareUntilTheyAreSettled) {
   EXPECT_EQ(std::get<Grant>(budget.reserve(100, 800, {})).reply_tokens, 700);
 }
 
+TEST(Budget, AnEndpointThatAnswersMoreThanItIsAskedForIsGivenRoom) {
+  Budget budget({10000, 0});
+  const auto first = std::get<Grant>(budget.reserve(100, 400, {}));
+  budget.settle(first, {100, 4400});  // 4000 more than it was asked for
+  EXPECT_EQ(std::get<Grant>(budget.reserve(100, 400, {})).reply_tokens, 400) << "5500 are left";
+  EXPECT_TRUE(std::holds_alternative<Wait>(budget.reserve(100, 400, {}))) << "another one may take 4500 as well";
+}
+
 TEST(Budget, MoneyLimitsTheReplyByItsPrice) {
   Budget budget({0, 0.01});
   const Price price{1, 10};  // USD per million
