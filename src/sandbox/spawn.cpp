@@ -92,8 +92,13 @@ bool drop_capabilities() {
 }
 
 bool set_limits(const SpawnPlan& plan) {
-  for (const auto& [resource, limit] : plan.limits) {
-    if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return false;
+  for (const auto& [resource, wanted] : plan.limits) {
+    rlimit limit = wanted, there{};
+    const auto which = static_cast<__rlimit_resource_t>(resource);
+    // The user's own limits may be lower already, and cannot be raised.
+    if (::getrlimit(which, &there) == 0 && limit.rlim_max > there.rlim_max) limit.rlim_max = there.rlim_max;
+    if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+    if (::setrlimit(which, &limit) != 0) return false;
   }
   return true;
 }
