@@ -34,6 +34,7 @@ Json entry_json(const CampaignEntry& entry) {
             {"remembered", entry.remembered},
             {"best_is_remembered", entry.best_is_remembered},
             {"seconds", entry.seconds},
+            {"searched", entry.searched},
             {"tokens", entry.tokens},
             {"cost_usd", entry.cost_usd},
             {"best", nullptr}};
@@ -43,10 +44,13 @@ Json entry_json(const CampaignEntry& entry) {
   return json;
 }
 
-/// Of all searches together; 0: none.
-Json limits_json(const RunConfig& config) {
+/// Who searches, and what all searches together may use; 0: no limit.
+Json terms_json(const RunConfig& config) {
   const llm::BudgetLimits& budget = config.minds.budget;
-  return {{"seconds", config.search.seconds}, {"tokens", budget.tokens}, {"cost_usd", budget.cost_usd}};
+  return {{"minds", config.minds.names},
+          {"seconds", config.search.seconds},
+          {"tokens", budget.tokens},
+          {"cost_usd", budget.cost_usd}};
 }
 
 /// What was kept of a campaign: enough to go on; the rest is in its runs.
@@ -56,7 +60,7 @@ Status write_campaign(const CampaignResult& result, const CampaignRequest& reque
             {"target", request.config.target},
             {"evaluations", request.config.search.evaluations},
             {"rounds", request.rounds},
-            {"limits", limits_json(request.config)},
+            {"terms", terms_json(request.config)},
             {"tasks", Json::array()}};
   for (const CampaignEntry& entry : result.entries) {
     json["tasks"].push_back(entry_json(entry));
@@ -78,6 +82,11 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
   std::error_code error;
   const fs::path file = request.folder / kCampaignFile;
   if (!fs::exists(file, error)) {
+    if (fs::exists(request.folder / "kerf.db", error))
+      return fail(
+          Errc::invalid_input,
+          fmt::format("{} holds a run already, and a campaign has a folder of its own: choose another with --out",
+                      request.folder.string()));
     KERF_TRY(StartedFolder unused, StartedFolder::check(request.folder));
     unused.keep();
     return {};
@@ -91,13 +100,18 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
     if (!json.is_object() || json.at("schema") != 1) return damaged();
     if (json.at("target") != request.config.target)
       return fail(Errc::invalid_input,
-                  fmt::format("{} is a campaign for target '{}', not '{}'", request.folder.string(),
-                              json.at("target").get<std::string>(), request.config.target));
+                  fmt::format("{} is a campaign for target '{}', not '{}'; choose another folder with --out",
+                              request.folder.string(), json.at("target").get<std::string>(), request.config.target));
     const auto seed = json.at("seed").get<std::string>();
     if (std::from_chars(seed.data(), seed.data() + seed.size(), result.seed).ec != std::errc()) return damaged();
+    if (request.own_seed && result.seed != request.config.search.seed)
+      return fail(Errc::invalid_input,
+                  fmt::format("{} is a campaign with seed {}, which it keeps; leave --seed out, or choose another "
+                              "folder with --out",
+                              request.folder.string(), result.seed));
     const bool same =
         json.at("rounds") == request.rounds && json.at("evaluations") == request.config.search.evaluations &&
-        json.value("limits", limits_json(RunConfig{})) == limits_json(request.config);  // older ones have none
+        json.value("terms", terms_json(RunConfig{})) == terms_json(request.config);  // older ones have none
     for (const Json& item : json.at("tasks"))
       for (CampaignEntry& entry : result.entries) {
         if (item.at("task") != entry.task) continue;
@@ -111,6 +125,7 @@ Status read_campaign(const CampaignRequest& request, CampaignResult& result) {
         entry.remembered = item.at("remembered").get<int>();
         entry.best_is_remembered = item.at("best_is_remembered").get<bool>();
         entry.seconds = item.at("seconds").get<double>();
+        entry.searched = item.value("searched", entry.seconds);
         entry.tokens = item.value("tokens", std::int64_t{0});
         entry.cost_usd = item.value("cost_usd", 0.0);
         if (item.contains("best") && item["best"].is_object())
@@ -216,11 +231,11 @@ Result<OptimizeRequest> request_for(const CampaignRequest& campaign, const TaskT
 Status recheck_at_the_end(const CampaignRequest& request, const TargetResources& resources, CampaignObserver& observer,
                           const std::atomic<bool>& interrupted, CampaignResult& result) {
   const RunConfig& config = request.config;
-  if (request.skills == nullptr || config.skill_rule == SkillRule::off || result.recheck || interrupted ||
-      config.minds.has_agent())
+  if (request.skills == nullptr || config.skill_rule == SkillRule::off || interrupted || config.minds.has_agent())
     return {};
   const double all = static_cast<double>(config.search.evaluations) * static_cast<double>(request.tasks.size());
   const int budget = request.recheck >= 0 ? request.recheck : static_cast<int>(kRecheckBudgetShare * all);
+  if (result.recheck && result.recheck->budget >= budget) return {};  // done; a campaign that has grown tries more
   std::vector<TaskText> known = request.tasks;
   std::set<std::string> names;
   for (const TaskText& one : known) names.insert(one.task.name);
@@ -263,16 +278,28 @@ std::size_t turns_left(const std::vector<CampaignEntry>& entries, int round, std
   return std::max(turns, std::size_t{1});
 }
 
+bool is_untouched(const CampaignResult& result) {
+  return std::ranges::all_of(
+      result.entries, [](const CampaignEntry& entry) { return entry.rounds_done == 0 && entry.evaluations == 0; });
+}
+
+/// What `write_campaign` made of a campaign that never began.
+void remove_campaign(const fs::path& folder) {
+  std::error_code error;
+  fs::remove(folder / kCampaignFile, error);
+  fs::remove(folder, error);  // where nothing else is in it
+}
+
 /// Why no search can be made any more; "" while one can.
 std::string used_up(const RunConfig& limits, const std::vector<CampaignEntry>& entries) {
   CampaignEntry all;
   for (const CampaignEntry& entry : entries) {
-    all.seconds += entry.seconds;
+    all.searched += entry.searched;
     all.tokens += entry.tokens;
     all.cost_usd += entry.cost_usd;
   }
   const llm::BudgetLimits& budget = limits.minds.budget;
-  if (limits.search.seconds > 0 && all.seconds >= limits.search.seconds)
+  if (limits.search.seconds > 0 && all.searched >= limits.search.seconds)
     return fmt::format("the campaign's time of {:.0f} s is used up", limits.search.seconds);
   if (limits.minds.names != std::vector<std::string>{kLlmMind}) return "";
   if (budget.tokens > 0 && all.tokens >= budget.tokens)
@@ -287,17 +314,17 @@ std::string used_up(const RunConfig& limits, const std::vector<CampaignEntry>& e
 CampaignShare share_of(const RunConfig& limits, const std::vector<CampaignEntry>& entries, const CampaignEntry& own,
                        std::size_t turns) {
   // A limit of 0 is none, so where nothing is left it is as good as nothing.
-  const auto share = [&](double limit, double nothing, auto of) {
+  const auto share = [&](double limit, double nothing, auto counted, auto of) {
     if (limit <= 0) return 0.0;
     double left = limit;
-    for (const CampaignEntry& entry : entries) left -= static_cast<double>(entry.*of);
+    for (const CampaignEntry& entry : entries) left -= static_cast<double>(entry.*counted);
     return std::max(nothing, static_cast<double>(own.*of) + std::max(0.0, left) / static_cast<double>(turns));
   };
   const llm::BudgetLimits& budget = limits.minds.budget;
   const auto tokens = static_cast<double>(budget.tokens);
-  return {share(limits.search.seconds, 1e-3, &CampaignEntry::seconds),
-          {static_cast<std::int64_t>(share(tokens, 1, &CampaignEntry::tokens)),
-           share(budget.cost_usd, 1e-9, &CampaignEntry::cost_usd)}};
+  return {share(limits.search.seconds, 1e-3, &CampaignEntry::searched, &CampaignEntry::seconds),
+          {static_cast<std::int64_t>(share(tokens, 1, &CampaignEntry::tokens, &CampaignEntry::tokens)),
+           share(budget.cost_usd, 1e-9, &CampaignEntry::cost_usd, &CampaignEntry::cost_usd)}};
 }
 
 std::string to_json(const CampaignEntry& entry) {
@@ -331,7 +358,9 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
     order.push_back(&text);
     if (!names.insert(text.task.name).second)
       return fail(Errc::invalid_input,
-                  fmt::format("two tasks are named '{}'; a campaign tells them apart by name", text.task.name));
+                  fmt::format("two tasks are named '{}'; a campaign tells them apart by name: leave one out, or give "
+                              "its file another name = \"...\" at the top",
+                              text.task.name));
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const TaskText* a, const TaskText* b) { return difficulty(a->task) < difficulty(b->task); });
@@ -367,12 +396,19 @@ Result<CampaignResult> run_campaign(const CampaignRequest& request, const Target
       const CampaignShare share =
           share_of(request.config, result.entries, entry, turns_left(result.entries, round, i, request.rounds));
       entry.error.clear();
+      const double before = entry.seconds;
       auto run = request_for(request, *order[i], result.seed, evaluations, share, entry)
                      .and_then([&](const OptimizeRequest& one) {
                        return optimize_task(one, resources, observer.run_observer(), interrupted);
                      });
       Status filled = run ? fill_entry(*run, entry) : Status{};
       if (const Status counted = count_spending(entry); filled && run) filled = counted;
+      // Finalists are measured again beyond the share.
+      if (share.seconds > 0) entry.searched += std::max(0.0, std::min(entry.seconds, share.seconds) - before);
+      if (!run && run.error().code == Errc::unavailable && is_untouched(result)) {
+        remove_campaign(result.folder);  // the target cannot be used: no task can be searched
+        return tl::unexpected<Error>(std::move(run).error());
+      }
       if (!run)
         entry.error = run.error().message;
       else if (!filled)

@@ -20,6 +20,7 @@ struct CampaignRequest {
   std::vector<TaskText> tasks;     ///< their names differ
   RunConfig config;                ///< of every run; evaluations are per task, seeds are drawn from this one; seconds,
                                    ///< tokens and money are for all searches together
+  bool own_seed = false;           ///< the seed was asked for: a campaign with another one does not go on
   int rounds = 2;                  ///< in round i of n every task is taken to i/n of its evaluations
   std::filesystem::path folder;    ///< of the campaign: one run per task, and campaign.json; one that is there goes on
   MindAccess access{};             ///< keys and files of the minds; never kept
@@ -45,8 +46,9 @@ struct CampaignEntry {
   int evaluations = 0;
   int remembered = 0;               ///< kernels that were tried because the memory has them
   bool best_is_remembered = false;  ///< the best kernel is one of them, or descends from one
-  double seconds = 0;
-  std::int64_t tokens = 0;  ///< of models
+  double seconds = 0;               ///< of its run, with finalists
+  double searched = 0;              ///< of these, what counts as the campaign's time
+  std::int64_t tokens = 0;          ///< of models
   double cost_usd = 0;
 };
 

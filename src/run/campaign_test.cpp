@@ -111,14 +111,16 @@ TEST(Campaign, ATurnGetsAnEqualShareOfWhatIsLeft) {
   EXPECT_DOUBLE_EQ(first.seconds, 25);
   EXPECT_EQ(first.budget.tokens, 250);
   EXPECT_EQ(first.budget.cost_usd, 0) << "no limit stays none";
-  entries[0].seconds = 10;  // the rest of its share is for the others
+  entries[0].seconds = 40;  // with finalists, which are beyond its share; the rest of that is for the others
+  entries[0].searched = 10;
   entries[0].tokens = 250;
   const CampaignShare second = share_of(limits, entries, entries[1], 3);
   EXPECT_DOUBLE_EQ(second.seconds, 30);
   EXPECT_EQ(second.budget.tokens, 250);
+  EXPECT_DOUBLE_EQ(share_of(limits, entries, entries[0], 3).seconds, 70) << "its run's clock goes on";
   EXPECT_EQ(share_of(limits, entries, entries[0], 1).budget.tokens, 1000) << "what it used, and all that is left";
   entries[1].tokens = 800;
-  entries[1].seconds = 95;
+  entries[1].searched = 95;
   const CampaignShare nothing = share_of(limits, entries, CampaignEntry{}, 1);
   EXPECT_EQ(nothing.budget.tokens, 1) << "0 would be no limit";
   EXPECT_GT(nothing.seconds, 0);

@@ -70,7 +70,7 @@ class Rechecks {
   Result<bool> again(const Skill& one) {
     const int repeats = std::min(left() / kRepeatCost, skill::GateOptions{}.most);
     if (repeats < kRecheckLeastRepeats) {
-      note("{} evaluations are left for {}, and a trial takes {} or more", left(), one.name,
+      note("{} left for {}, and a trial takes {} evaluations or more", counted_left(), one.name,
            kRecheckLeastRepeats * kRepeatCost);
       return false;
     }
@@ -80,16 +80,17 @@ class Rechecks {
   Result<bool> first(const Skill& one) {
     const int repeats = skill::GateOptions{}.most;
     if (left() < repeats * kRepeatCost) {
-      note(
-          "{} evaluations are left, and the first trial of the candidate {} takes up to {}: --recheck {}, or 'kerf "
-          "skills verify {}'",
-          left(), one.name, repeats * kRepeatCost, recheck_.evaluations + repeats * kRepeatCost, one.name);
+      note("{} left, and the first trial of the candidate {} takes up to {}: --recheck {}, or 'kerf skills verify {}'",
+           counted_left(), one.name, repeats * kRepeatCost, recheck_.evaluations + repeats * kRepeatCost, one.name);
       return false;
     }
     return take(one, repeats, true);
   }
 
  private:
+  std::string counted_left() const {
+    return fmt::format("{} {}", counted(left(), "evaluation"), left() == 1 ? "is" : "are");
+  }
   template <typename... Values>
   void note(fmt::format_string<Values...> text, Values&&... values) {
     recheck_.note += (recheck_.note.empty() ? "" : "; ") + fmt::format(text, std::forward<Values>(values)...);

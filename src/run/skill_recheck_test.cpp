@@ -137,7 +137,7 @@ TEST(SkillRecheck, ABudgetLimitsSamplesAndOneThatIsTooSmallIsSaid) {
   const auto none = recheck_skills(store, recheck_config(), recheck_tasks(), 50, "folder", look, {});
   ASSERT_TRUE(none);
   EXPECT_TRUE(none->skills.empty());
-  EXPECT_NE(none->note.find("72 or more"), std::string::npos) << none->note;
+  EXPECT_NE(none->note.find("72 evaluations or more"), std::string::npos) << none->note;
   const auto off = recheck_skills(store, recheck_config(), recheck_tasks(), 0, "folder", look, {});
   ASSERT_TRUE(off);
   EXPECT_TRUE(off->skills.empty() && off->note.empty());

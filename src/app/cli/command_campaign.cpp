@@ -28,6 +28,7 @@ using CampaignJson = nlohmann::ordered_json;
 std::string entry_words(const CampaignEntry& entry) {
   if (!entry.error.empty()) return "failed: " + one_line(entry.error);
   if (entry.plain) return "the plain kernel";
+  if (entry.evaluations == 0) return "not tried";
   return entry.best ? speedup_words(*entry.best) : "no kernel passed every gate";
 }
 
@@ -41,15 +42,15 @@ std::string rechecked_words(const RecheckedSkill& skill) {
 }
 
 /// What became of the skills that were due; "" where there are none.
-std::string recheck_text(const CampaignResult& result) {
+std::string recheck_text(const CampaignResult& result, const Style& style) {
   if (!result.recheck || (result.recheck->note.empty() && result.recheck->skills.empty())) return "";
   const Recheck& recheck = *result.recheck;
   const auto first = std::ranges::count_if(recheck.skills, &RecheckedSkill::first);
   std::string text = fmt::format("\nskills: {} of {} verified tried again, {} of {}, {} of {} evaluations\n",
                                  static_cast<std::ptrdiff_t>(recheck.skills.size()) - first, recheck.verified, first,
                                  counted(recheck.candidates, "candidate"), recheck.evaluations, recheck.budget);
-  for (const RecheckedSkill& one : recheck.skills) text += "  " + rechecked_words(one);
-  if (!recheck.note.empty()) text += fmt::format("  {}\n", one_line(recheck.note));
+  for (const RecheckedSkill& one : recheck.skills) text += fitted("  " + rechecked_words(one), style);
+  if (!recheck.note.empty()) text += fitted(fmt::format("  {}\n", one_line(recheck.note)), style);
   return text;
 }
 
@@ -101,7 +102,7 @@ CampaignJson campaign_json(const CampaignResult& result) {
 
 std::string campaign_table(const CampaignResult& result, const Style& style) {
   std::vector<std::vector<Cell>> rows{
-      {{"task"}, {"best", {}, false, false, true}, {"kernel"}, {"evals", {}, true}, {"from memory", {}, false, true}}};
+      {{"task"}, folding("best"), {"kernel"}, {"evals", {}, true}, {"from memory", {}, false, true}}};
   for (const CampaignEntry& entry : result.entries)
     rows.push_back({{one_line(entry.task), Colour::bold},
                     {fit(entry_words(entry), 60), !entry.error.empty()                 ? Colour::red
@@ -114,16 +115,18 @@ std::string campaign_table(const CampaignResult& result, const Style& style) {
 }
 
 /// What a table has no room for: why tasks ended early, and what can be done next.
-std::string campaign_end(const CampaignResult& result, const std::string& kerf) {
+std::string campaign_end(const CampaignResult& result, const std::string& kerf, const Style& style) {
   std::string text;
   const CampaignEntry *best = nullptr, *ran = nullptr;
   bool missing = result.interrupted;
   for (const CampaignEntry& entry : result.entries) {
     missing = missing || !entry.error.empty();
-    if (!entry.error.empty()) text += fmt::format("{} failed: {}\n", one_line(entry.task), one_line(entry.error));
+    if (!entry.error.empty())
+      text += fitted(fmt::format("{} failed: {}\n", one_line(entry.task), one_line(entry.error)), style);
     if (!entry.stopped.empty())
-      text += fmt::format("{} ended early, after {}: {}\n", one_line(entry.task),
-                          counted(entry.evaluations, "evaluation"), one_line(entry.stopped));
+      text += fitted(fmt::format("{} ended early, after {}: {}\n", one_line(entry.task),
+                                 counted(entry.evaluations, "evaluation"), one_line(entry.stopped)),
+                     style);
     if (entry.best && (best == nullptr || entry.best->low > best->best->low)) best = &entry;
     if (ran == nullptr && entry.error.empty() && entry.evaluations > 0) ran = &entry;
   }
@@ -163,6 +166,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options, const E
   }
   request.config.device = options.device;
   request.config.search.seed = options.seed ? *options.seed : fresh_seed();
+  request.own_seed = options.seed.has_value();
   if (options.evaluations) request.config.search.evaluations = *options.evaluations;
   if (options.seconds) request.config.search.seconds = *options.seconds;
   if (options.seconds && !options.evaluations) request.config.search.evaluations = 0;  // time alone limits it
@@ -220,8 +224,8 @@ Status campaign(const CampaignOptions& options, const Environment& environment, 
   if (options.json)
     console.out << campaign_json(result).dump(-1, ' ', false, CampaignJson::error_handler_t::replace) << std::endl;
   else
-    console.out << campaign_table(result, console.out_style) << recheck_text(result)
-                << campaign_end(result, environment.called) << std::flush;
+    console.out << campaign_table(result, console.out_style) << recheck_text(result, console.out_style)
+                << campaign_end(result, environment.called, console.out_style) << std::flush;
   std::vector<std::string> failed;
   for (const CampaignEntry& entry : result.entries)
     if (!entry.error.empty()) failed.push_back(one_line(entry.task));

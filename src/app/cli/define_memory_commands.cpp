@@ -61,7 +61,9 @@ void define_memory_commands(CLI::App& app, Options& options) {
   add_value(tasks, "--evals", campaign.evaluations, "NUMBER", "Evaluations per task (default: 100)")
       ->check(CLI::Range(1, 10000000).description(""));
   add_value(tasks, "--time", campaign.seconds, "SECONDS",
-            "Most time of all searches together, shared equally; without --evals the only limit")
+            "Most time of all searches together, shared equally, before finalists are measured again; without --evals "
+            "the only "
+            "limit")
       ->check(seconds_above_zero());
   add_value(tasks, "--rounds", campaign.rounds, "NUMBER", "Rounds in which they are spent (default: 2)")
       ->check(CLI::Range(1, 1000).description(""));
