@@ -34,7 +34,9 @@ Result<std::unique_ptr<Judge>> Judge::open(const Task& task, const JudgeTools& t
     judge->shapes_[0].weight = 1;  // asked for by name: it is timed
   if (judge->shapes_.empty()) {
     if (options.only_shape.empty())
-      return fail(Errc::invalid_input, "task " + task.name + " has no shape for target " + tools.target.name);
+      return fail(Errc::invalid_input,
+                  fmt::format("task {} has no shape for target {}: add one, or the target to the 'targets' of one",
+                              task.name, tools.target.name));
     return fail(Errc::invalid_input,
                 fmt::format("task {} has no shape '{}' for target {}{}; it has: {}", task.name, options.only_shape,
                             tools.target.name, did_you_mean(options.only_shape, names), join(names, ", ")));

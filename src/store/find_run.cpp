@@ -47,6 +47,13 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return did_you_mean(name, known);
 }
 
+/// "; runs in it are a, b": of a campaign's folder.
+std::string runs_inside(const fs::path& folder) {
+  std::vector<std::string> inside;
+  for (const std::string& name : runs_in(folder)) inside.push_back((folder / name).string());
+  return inside.empty() ? "" : "; runs in it are " + listed(inside);
+}
+
 }  // namespace
 
 std::vector<fs::path> run_folders(const fs::path& runs) {
@@ -75,7 +82,7 @@ Result<fs::path> find_run(const std::string& name, const fs::path& runs) {
                                                  matching.size(), listed(matching)));
   std::error_code error;
   if (fs::is_directory(name, error))
-    return fail(Errc::not_found, fmt::format("the folder '{}' holds no run (no kerf.db)", name));
+    return fail(Errc::not_found, fmt::format("the folder '{}' holds no run (no kerf.db){}", name, runs_inside(name)));
   if (fs::exists(name, error)) return fail(Errc::not_found, fmt::format("'{}' is a file, not a run folder", name));
   if (known.empty())
     return fail(Errc::not_found, fmt::format("there is no run '{}' and none in {}/; 'kerf optimize TASK' makes one",
