@@ -160,7 +160,8 @@ Json to_json(const Task& task, const std::vector<ShapeFacts>& shapes, const Admi
 }
 
 std::string shapes_table(const std::vector<ShapeFacts>& shapes, const Style& style) {
-  std::vector<std::vector<Cell>> rows{{{"shape"}, {"symbols"}, {"used for"}, {"moves"}, {"computes"}, {"floor"}}};
+  std::vector<std::vector<Cell>> rows{
+      {{"shape"}, folding("symbols"), folding("used for"), {"moves"}, {"computes"}, folding("floor")}};
   for (const auto& shape : shapes) {
     std::string use = shape.set.weight > 0 ? "timing" : "checking";
     if (!shape.set.targets.empty()) use += " on " + join(shape.set.targets, ", ");
@@ -195,14 +196,19 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
                                format_bytes(shape.bytes), format_bytes(memory)),
                    Colour::yellow, style);
   if (std::all_of(shapes.begin(), shapes.end(), [](const ShapeFacts& s) { return s.floors.empty(); }))
-    out << paint("No floors: 'kerf doctor --calibrate' measures the peaks of this machine once.\n", Colour::dim, style);
+    out << remark(
+        "No floors: they are shown for devices that are here, that a shape is for, and whose peaks are known ('kerf "
+        "doctor --calibrate' measures them once).\n",
+        style);
   if (admission.admitted)
     out << "\n"
-        << paint("admitted", Colour::green, style) << ": trivial candidates fail as they must ("
-        << join(admission.tried, ", ") << ")\n";
-  for (const std::string& note : admission.notes) out << paint("note: " + note, Colour::dim, style) << "\n";
+        << fitted(fmt::format("{}: trivial candidates fail as they must ({})\n",
+                              paint("admitted", Colour::green, style), join(admission.tried, ", ")),
+                  style);
+  for (const std::string& note : admission.notes) out << remark("note: " + note + "\n", style);
   if (!admission.idle.empty())
-    out << "what cancels out, so that kernels may leave it out: " << join(admission.idle, ", ") << "\n";
+    out << fitted(fmt::format("what cancels out, so that kernels may leave it out: {}\n", join(admission.idle, ", ")),
+                  style);
   out << std::flush;
 }
 

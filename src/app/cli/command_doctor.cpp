@@ -119,7 +119,7 @@ void print(const ModelSurvey& survey, Console& console) {
 
 void print(const Survey& survey, const Environment& environment, Console& console) {
   const Style& style = console.out_style;
-  std::vector<std::vector<Cell>> rows{{{"target"}, {"what"}, {"found"}}};
+  std::vector<std::vector<Cell>> rows{{{"target"}, {"what"}, folding("found")}};
   for (const auto& finding : survey.findings)
     rows.push_back({{finding.target, Colour::bold},
                     {finding.what},
@@ -136,7 +136,7 @@ void print(const Survey& survey, const Environment& environment, Console& consol
     if (ready.peaks) {
       std::string rates;
       for (const auto& [peak, rate] : ready.peaks->rates) rates += (rates.empty() ? "" : ", ") + rate_text(peak, rate);
-      console.out << "    measured peaks: " << rates << "\n";
+      console.out << fitted("    measured peaks: " + rates + "\n", style);
     } else if (survey.calibrated) {
       console.out << paint("    peaks not measured\n", Colour::yellow, style);
     } else {
@@ -144,8 +144,9 @@ void print(const Survey& survey, const Environment& environment, Console& consol
     }
   }
   for (const auto& absent : survey.absent)
-    console.out << "  " << paint(absent.target, Colour::bold, style) << ": "
-                << paint("not usable", Colour::yellow, style) << ": " << printable(absent.reason) << "\n";
+    console.out << fitted(fmt::format("  {}: {}: {}\n", paint(absent.target, Colour::bold, style),
+                                      paint("not usable", Colour::yellow, style), printable(absent.reason)),
+                          style);
 
   print(survey.models, console);
   console.out << "\n"
@@ -164,7 +165,7 @@ void print(const Survey& survey, const Environment& environment, Console& consol
     if (!finding.remedy.empty() && std::find(remedies.begin(), remedies.end(), finding.remedy) == remedies.end())
       remedies.push_back(finding.remedy);
   if (!remedies.empty()) console.out << "\n" << paint("to get what is missing", Colour::dim, style) << "\n";
-  for (const auto& remedy : remedies) console.out << "  " << printable(remedy) << "\n";
+  for (const auto& remedy : remedies) console.out << fitted("  " + printable(remedy) + "\n", style);
   console.out << std::flush;
 }
 

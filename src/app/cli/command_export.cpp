@@ -259,9 +259,9 @@ Status export_run(const ExportOptions& options, const Environment& environment, 
   if (!material.warning.empty()) console.err << paint(material.warning, Colour::yellow, console.err_style) << "\n";
   for (const auto& [shape, tunables] : material.by_shape)
     console.err << fmt::format("shape '{}' has tuned values of its own\n", one_line(shape));
-  console.err << paint("next: " + next_words(*format, *exporter, out.string(), exporting::function_name(winner)),
-                       Colour::dim, console.err_style)
-              << "\n"
+  console.err << remark(
+                     "next: " + next_words(*format, *exporter, out.string(), exporting::function_name(winner)) + "\n",
+                     console.err_style)
               << std::flush;
   return {};
 }

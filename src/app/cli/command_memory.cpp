@@ -201,7 +201,7 @@ Status search_memory(const OpenMemory& memory, const MemoryOptions& options, con
                                        {"draft", {}, true},
                                        {"refine", {}, true},
                                        {"used", {}, true},
-                                       {"kernel"}}};
+                                       folding("kernel")}};
   for (const auto& [like, one] : found)
     rows.push_back(
         {{one->id, Colour::bold},
@@ -212,7 +212,7 @@ Status search_memory(const OpenMemory& memory, const MemoryOptions& options, con
          {fmt::format("{:+.2f}", value_of(*one, ValueStage::refine, signature.family)), Colour::none, true},
          {fmt::format("{:.0f}", value_count(*one, ValueStage::draft) + value_count(*one, ValueStage::refine)),
           Colour::none, true},
-         {fit(kernel_words(*one), 60)}});
+         {kernel_words(*one)}});
   console.out << table(rows, console.out_style) << std::flush;
   return {};
 }

@@ -180,12 +180,12 @@ void show_verdict(const exporting::Comparison& comparison, const Evaluation& fre
   const Style& style = console.out_style;
   console.out << "\n" << evaluation_table(std::span(&fresh, 1), style);
   if (const std::string report = failure_report(fresh, style); !report.empty()) console.out << "\n" << report;
-  if (comparison.right) console.out << seen_words(fresh) << "\n";
+  if (comparison.right) console.out << fitted(seen_words(fresh) + "\n", style);
   console.out << fmt::format("\nclaimed  {} over {}\nfound    {} over {}\n", format_speedup(comparison.claimed),
                              one_line(comparison.claimed.vs), format_speedup(comparison.found),
                              comparison.found.vs.empty() ? "nothing" : one_line(comparison.found.vs));
   for (const auto& remark : comparison.remarks)
-    console.out << paint("note: " + one_line(remark), Colour::dim, style) << "\n";
+    console.out << paint(fitted("note: " + one_line(remark) + "\n", style), Colour::dim, style);
   const bool refuted = !comparison.right || comparison.speed == exporting::SpeedCheck::refuted;
   const bool plain = comparison.holds() && standing_of(comparison.found) == Standing::faster;
   if (!refuted)

@@ -53,7 +53,7 @@ Status runs(const RunsOptions& options, const Environment&, Console& console) {
     return {};
   }
   std::vector<std::vector<Cell>> rows{
-      {{"run", {}, false, true}, {"best"}, {"state"}, {"target"}, {"task"}, {"last change"}}};
+      {{"run", {}, false, true}, folding("best"), {"state"}, {"target"}, {"task"}, folding("last change")}};
   for (const RunEntry& entry : list)
     rows.push_back({{one_line(entry.folder.lexically_relative(folder).string()), Colour::bold},
                     best_cell(entry),

@@ -26,7 +26,7 @@ Status settings(const SettingsOptions& options, const Environment&, Console& con
     console.out << nlohmann::ordered_json{{"schema", 1}, {"settings", list}}.dump() << std::endl;
     return {};
   }
-  std::vector<std::vector<Cell>> rows{{{"setting"}, {"default", Colour::none, true}, {"unit"}, {"what it is"}}};
+  std::vector<std::vector<Cell>> rows{{{"setting"}, {"default", Colour::none, true}, {"unit"}, folding("what it is")}};
   for (const SettingFacts& one : all_settings())
     rows.push_back({{one.name, Colour::bold},
                     {fmt::format("{}", one.usual), Colour::none, true},

@@ -77,14 +77,14 @@ Status list_skills(const std::vector<const Skill*>& list, bool as_json, Console&
     return {};
   }
   std::vector<std::vector<Cell>> rows{
-      {{"skill", {}, false, true}, {"state"}, {"for"}, {"effect"}, {"used", {}, true}, {"what it says"}}};
+      {{"skill", {}, false, true}, {"state"}, folding("for"), {"effect"}, {"used", {}, true}, folding("what it says")}};
   for (const Skill* one : list)
     rows.push_back({{one->name, Colour::bold},
                     {std::string(state_name(one->state)), state_colour(one->state)},
-                    {fit(scope_words(*one), 24)},
+                    {scope_words(*one)},
                     {effect_words(*one)},
                     {fmt::format("{:.0f}", one->uses.count), Colour::none, true},
-                    {fit(one_line(one->description), 60)}});
+                    {one_line(one->description)}});
   console.out << table(rows, console.out_style) << std::flush;
   return {};
 }
@@ -94,8 +94,11 @@ Status list_all(const std::vector<Skill>& all, bool as_json, Console& console) {
   for (const Skill& one : all) list.push_back(&one);
   KERF_TRY_VOID(list_skills(list, as_json, console));
   if (!as_json)
-    console.out << "searches use verified skills; 'kerf skills verify NAME' tries one on this machine\n"
-                << "effect: speed with over speed without it, in its last trial; elsewhere: on another machine\n"
+    console.out << remark("searches use verified skills; 'kerf skills verify NAME' tries one on this machine\n",
+                          console.out_style)
+                << remark(
+                       "effect: speed with over speed without it, in its last trial; elsewhere: on another machine\n",
+                       console.out_style)
                 << std::flush;
   return {};
 }

@@ -51,8 +51,7 @@ Status tasks(const TasksOptions& options, const Environment&, Console& console) 
     console.out << std::flush;
     return {};
   }
-  std::vector<std::vector<Cell>> rows{
-      {{"task"}, {"file", {}, false, true}, {"what it computes", {}, false, false, true}}};
+  std::vector<std::vector<Cell>> rows{{{"task"}, {"file", {}, false, true}, folding("what it computes")}};
   std::error_code error;
   if (!options.folder.empty() || fs::is_directory("tasks", error)) {
     KERF_TRY_VOID(add_folder(options.folder.empty() ? "tasks" : options.folder, rows));

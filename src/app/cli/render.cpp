@@ -236,9 +236,11 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return result;
 }
 
-std::string remark(std::string_view text, const Style& style) {
-  return paint(style.columns == 0 ? std::string(text) : wrapped(text, style.columns), Colour::dim, style);
+std::string fitted(std::string_view text, const Style& style) {
+  return style.columns == 0 ? std::string(text) : wrapped(text, style.columns);
 }
+
+std::string remark(std::string_view text, const Style& style) { return paint(fitted(text, style), Colour::dim, style); }
 
 std::string format_us(double us) {
   if (!std::isfinite(us) || us < 0) return "?";
@@ -341,7 +343,7 @@ std::string evaluation_table(std::span<const Evaluation> evaluations, const Styl
   constexpr std::size_t kRoomy = 110;  // columns
   const Details details{has_light(evaluations), style.columns > 0 && style.columns < kRoomy};
   rows.push_back({{"kernel"}, {"outcome"}});
-  if (measured) rows[0].insert(rows[0].end(), {{"shape"}, {"time"}, {"speedup", {}, false, false, true}});
+  if (measured) rows[0].insert(rows[0].end(), {{"shape"}, {"time"}, folding("speedup")});
   if (details.light) rows[0].push_back({details.narrow ? "speed of light" : "of speed of light", {}, false, true});
   for (const auto& evaluation : evaluations) {
     if (const auto* measurement = std::get_if<Measurement>(&evaluation.outcome)) {

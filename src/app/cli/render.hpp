@@ -32,7 +32,10 @@ std::string fit(std::string_view text, std::size_t columns);
 /// in a line of a list of options stays below its description.
 std::string wrapped(std::string_view text, std::size_t columns);
 
-/// A remark below a table: dim, its lines broken at spaces to fit the style's width.
+/// Lines broken at spaces to fit the style's width, where it has one.
+std::string fitted(std::string_view text, const Style& style);
+
+/// A remark below a table: dim, its lines broken likewise.
 std::string remark(std::string_view text, const Style& style);
 
 /// What a command tells while it works, on lines of its own: "  .. preparing ...".
@@ -61,6 +64,9 @@ struct Cell {
   bool whole = false;  ///< of a heading: its column is not cut
   bool folds = false;  ///< of a heading: its column is broken over lines, not cut
 };
+
+/// The heading of a column that is broken over lines rather than cut.
+inline Cell folding(std::string_view heading) { return {std::string(heading), Colour::none, false, false, true}; }
 
 /// Columns wide enough for their cells, two spaces apart; rows may be short. The first row is the heading. Where the
 /// style has a width, the widest columns are cut until all fits.

@@ -84,7 +84,7 @@ std::string member_text(const RunView& run, const Step& step, bool diff, const S
     for (std::size_t i = 1; i < step.parents.size(); ++i) partners.push_back(std::to_string(step.parents[i]));
     text += fmt::format(" (with step {})", join(partners, ", "));
   }
-  text += "\n";
+  text = fitted(text + "\n", style);
   std::string line = "      ";
   if (measurement_of(step) != nullptr) {
     const std::string paired = paired_words(step);
@@ -168,18 +168,19 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
   if (measurement_of(step) != nullptr) {
     const Evaluation shown = is_fallback(step) ? without_speedups(step.evaluation) : step.evaluation;
     text += "\n" + evaluation_table(std::span(&shown, 1), style);
-    if (const std::string paired = paired_words(step); !paired.empty()) text += paired + "\n";
-    if (const std::string words = estimate_words(run, step); !words.empty()) text += words + "\n";
+    if (const std::string paired = paired_words(step); !paired.empty()) text += fitted(paired + "\n", style);
+    if (const std::string words = estimate_words(run, step); !words.empty()) text += fitted(words + "\n", style);
     if (!step.cell.empty()) text += fmt::format("cell: {}\n", cell_text(step.cell));
-    for (const auto& reason : reasons_of(step)) text += fmt::format("  {}\n", one_line(reason));
+    for (const auto& reason : reasons_of(step)) text += fitted(fmt::format("  {}\n", one_line(reason)), style);
   } else {
     text += "\n" + failure_report(step.evaluation, style);
   }
-  if (!step.decision.empty()) text += fmt::format("decision: {}\n", one_line(step.decision));
+  if (!step.decision.empty()) text += fitted(fmt::format("decision: {}\n", one_line(step.decision)), style);
   if (run.refuted.contains(number))
     text += paint(fmt::format("refused when it was measured again in step {}\n", measured_again(run, step)),
                   Colour::red, style);
-  text += cost_text("judged", step.evaluation.tiers) + cost_text("prepared", step.evaluation.preparation);
+  text += fitted(cost_text("judged", step.evaluation.tiers), style) +
+          fitted(cost_text("prepared", step.evaluation.preparation), style);
   text += heading("How it came about", style);
   for (const std::int64_t member : lineage_of(run, number)) text += member_text(run, run.step(member), diff, style);
   std::vector<std::string> children;
@@ -187,8 +188,9 @@ std::string step_text(const RunView& run, std::int64_t number, bool diff, const 
     if (std::find(other.parents.begin(), other.parents.end(), number) != other.parents.end())
       children.push_back(std::to_string(other.number));
   if (!children.empty())
-    text += fmt::format("\n{} {}: {}\n", children.size(), children.size() == 1 ? "child" : "children",
-                        join(children, ", "));
+    text += fitted(fmt::format("\n{} {}: {}\n", children.size(), children.size() == 1 ? "child" : "children",
+                               join(children, ", ")),
+                   style);
   return text;
 }
 

@@ -104,11 +104,12 @@ std::string run_heading(const RunView& run, const Style& style) {
   const double seconds =
       run.steps.empty() ? 0 : std::max(fact_number(run, "elapsed_seconds"), run.steps.back().seconds);
   const std::string why = run.fact("finished");
-  text += fmt::format("{} in {}, seed {}, {}\n", counted(static_cast<std::int64_t>(run.steps.size()), "step"),
-                      format_seconds(seconds), run.fact("seed").empty() ? "?" : one_line(run.fact("seed")),
-                      is_running(run.folder) ? "running"
-                      : why.empty()          ? "ended: interrupted (kerf optimize --resume continues it)"
-                                             : "ended: " + one_line(why));
+  text += fitted(fmt::format("{} in {}, seed {}, {}\n", counted(static_cast<std::int64_t>(run.steps.size()), "step"),
+                             format_seconds(seconds), run.fact("seed").empty() ? "?" : one_line(run.fact("seed")),
+                             is_running(run.folder) ? "running"
+                             : why.empty()          ? "ended: interrupted (kerf optimize --resume continues it)"
+                                                    : "ended: " + one_line(why)),
+                 style);
   return text + paint(one_line(run.folder.string()), Colour::dim, style) + "\n";
 }
 
@@ -311,9 +312,9 @@ std::string top_text(const RunView& run, int top, const Style& style) {
   return heading("Fastest kernels", style) + table(rows, style) +
          remark(
              "kernels that came near the best were timed in turn with it; that places them, and the best's own "
-             "measurement is the scale\n" +
-                 why_not_best(run, *order.front()),
-             style);
+             "measurement is the scale\n",
+             style) +
+         remark(why_not_best(run, *order.front()), style);
 }
 
 }  // namespace kerf::cli
