@@ -101,6 +101,9 @@ TEST(CommandLine, ATaskNameAloneIsRecognised) {
   EXPECT_HAS(named.err, "softmax");
   EXPECT_HAS(named.err, "(did you mean '");
   EXPECT_HAS(kerf({"check", "no/such/softmx"}).err, "(did you mean 'sample:softmax'?)");
+  EXPECT_HAS(kerf({"check", task("geluu")}).err, "/gelu.toml'?)");
+  EXPECT_HAS(kerf({"eval", (source_folder() / "tests/hostile/cpu/abort.cpp").string(), task("gelu")}).err,
+             "the task comes before kernels");
 }
 
 TEST(CommandLine, KernelsArePrintedForTheProcessorUnlessATargetIsNamed) {

@@ -13,11 +13,28 @@
 namespace kerf::cli {
 namespace {
 
-/// " (did you mean 'sample:softmax'?)": a name without its ending, or that of a sample.
+/// The task file in the same folder whose name is nearest; "" when none is near.
+std::string file_beside(const std::filesystem::path& path) {
+  constexpr int kMostFiles = 1000;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  std::vector<std::string> names;
+  int looked_at = 0;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end && looked_at < kMostFiles;
+       at.increment(error), ++looked_at)
+    if (at->path().extension() == ".toml" || pytorch::is_model_file(at->path().string()))
+      names.push_back(at->path().filename().string());
+  const std::string guess = nearest(path.filename().string(), names);
+  return guess.empty() || !path.has_extension() ? "" : (path.parent_path() / guess).string();
+}
+
+/// " (did you mean 'sample:softmax'?)": a name without its ending, a file beside, or a sample.
 std::string task_hint(const std::string& path) {
   std::error_code error;
   for (const std::string& file : {path + ".toml", "tasks/" + path + ".toml", "tasks/" + path})
     if (std::filesystem::is_regular_file(file, error)) return fmt::format(" (did you mean '{}'?)", file);
+  if (const std::string beside = file_beside(path); !beside.empty())
+    return fmt::format(" (did you mean '{}'?)", beside);
   const std::string stem = std::filesystem::path(path).stem().string(), guess = nearest(stem, sample_names());
   return guess.empty() ? "" : fmt::format(" (did you mean '{}{}'?)", kSamplePrefix, guess);
 }
@@ -40,6 +57,9 @@ Result<TaskText> read_checked_task(const std::string& path, const Environment& e
     return fail(Errc::not_found, fmt::format("there is no task file '{}'{}; 'kerf tasks' lists the sample tasks, 'kerf "
                                              "new NAME' writes one to start from",
                                              path, task_hint(path)));
+  if (!sample && !target_for_extension(std::filesystem::path(path).extension().string()).empty())
+    return fail(Errc::invalid_input,
+                fmt::format("{} is a kernel by its name, and a task is wanted: the task comes before kernels", path));
   KERF_TRY(TaskText text, sample ? read_sample(path.substr(kSamplePrefix.size())) : read_task(path));
   const Task& task = text.task;
   const auto check = [&](const std::string& target, const std::string& where) -> Status {
