@@ -233,7 +233,7 @@ class Memory(unittest.TestCase):
         self.assertEqual((off["budget"], off["skills"]), (0, []))
         small = json.loads(self.kerf("campaign", *rest, "--recheck", "50", "--json", "--out", "small").stdout)["skills"]
         self.assertEqual((small["budget"], small["evaluations"], small["verified"]), (50, 0, 1))
-        self.assertIn("72 or more", small["note"])
+        self.assertIn("72 evaluations or more", small["note"])
         self.assertEqual(len(evidence()), 1)
         tried = self.kerf("campaign", *rest, "--recheck", "80", "--out", "tried")
         self.assertRegex(tried.stdout, r"skills: 1 of 1 verified tried again, 0 of \d+ candidates, 72 of 80 evaluations")
