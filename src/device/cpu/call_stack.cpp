@@ -60,12 +60,12 @@ extern "C" Returned kerf_call_on_stack(const Registers* registers, void* stack_t
 asm(R"(
 .macro kerf_fill_low instruction, register
   .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-  \instruction \number * 64(%r10), \register\number
+  \instruction (\number & 3) * 64(%r10), \register\number
   .endr
 .endm
 .macro kerf_fill_high instruction, register
   .irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-  \instruction (\number - 16) * 64(%r11), \register\number
+  \instruction (\number & 3) * 64(%r11), \register\number
   .endr
 .endm
 .text
@@ -230,7 +230,7 @@ class RegisterFiller {
     constexpr std::uint64_t kSeldom = 256, kArithmetic = 0x8D5, kAlways = 0x202;
     const std::uint64_t bits = mix64(++turn_);
     words_[turn_ % words_.size()] = bits;
-    const auto* random = reinterpret_cast<const std::byte*>(words_.data() + 8 * (bits >> 58));  // of 64 lines
+    const auto* random = reinterpret_cast<const std::byte*>(words_.data() + 8 * (bits >> 61));
     const auto* zeros = reinterpret_cast<const std::byte*>(zeros_.data());
     const auto one_of = [&](int bit) { return (bits >> bit & 1) != 0 ? random : zeros; };
     const EntryPoint& entry = *call.entry;
@@ -277,9 +277,10 @@ class RegisterFiller {
                         std::uint64_t{reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
   Vectors best_ = Vectors::xmm;
   bool fills_ = false;
-  std::uint64_t stretch_ = 0;                           // calls that are left of it
-  std::array<std::uint64_t, 8 * 64 + 8 * 16> words_{};  // any of the first 64 lines begins 16 vectors
-  std::array<std::uint64_t, 8 * 16> zeros_{};
+  std::uint64_t stretch_ = 0;                            // calls that are left of it
+  static constexpr std::size_t kWords = 8;               // of a vector; the registers take four of them in turn
+  std::array<std::uint64_t, (8 + 3) * kWords> words_{};  // any of the first eight begins such four
+  std::array<std::uint64_t, 4 * kWords> zeros_{};
 };
 
 /// Registers that programs do not use and kernels may write: what a call left there is gone before the next.
