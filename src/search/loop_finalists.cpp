@@ -10,7 +10,7 @@
 namespace kerf {
 
 /// The best, then those with the largest figures, are measured again; the search's own figures favour the lucky ones.
-/// Kernels that seem to have less than half of the best speed are left out: noise does not explain that much.
+/// Kernels that have less than half of the best speed, whatever the noise of both, are left out.
 /// One that is refused then is no finalist any more, and its figure counts for nothing.
 Status Search::confirm() {
   constexpr double kFarBehind = 0.7;  // a logarithm
@@ -19,10 +19,11 @@ Status Search::confirm() {
     const Elite* const best = state_.archive().best();
     std::ranges::stable_partition(finalists,
                                   [&](const Elite& elite) { return best != nullptr && elite.step == best->step; });
-    std::erase_if(finalists,
-                  [&, leader = finalists.empty() ? 0 : finalists.front().fitness.log_speedup](const Elite& elite) {
-                    return elite.fitness.log_speedup < leader - kFarBehind && !state_.confirmation_of(elite.step);
-                  });
+    const double least =
+        finalists.empty() ? 0 : finalists.front().fitness.log_speedup - finalists.front().fitness.below - kFarBehind;
+    std::erase_if(finalists, [&](const Elite& elite) {
+      return elite.fitness.log_speedup + elite.fitness.above < least && !state_.confirmation_of(elite.step);
+    });
     finalists_ = std::min(options_.finalists, static_cast<int>(finalists.size()));
     confirmed_ = 0;
     std::int64_t next = 0;

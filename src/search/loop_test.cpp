@@ -254,6 +254,18 @@ TEST_F(LoopTest, LetsTheFinalMeasurementDecide) {
   EXPECT_EQ(fitness_of(chosen.evaluation).log_speedup, best);
 }
 
+TEST_F(LoopTest, AFigureThatMayBeLuckKeepsNobodyFromBeingMeasuredAgain) {
+  evaluator.noise = evaluator.comparison_noise =
+      1;  // the first of the finalists seems many times as fast as the others
+  options.evaluations = 20;
+  for (int seed = 1; seed <= 8; ++seed) {
+    options.seed = static_cast<std::uint64_t>(seed);
+    evaluator.confirmed = 0;
+    run(std::to_string(seed));
+    EXPECT_GE(evaluator.confirmed, options.finalists) << seed;
+  }
+}
+
 TEST_F(LoopTest, AFinalistWithinTheNoiseDoesNotTakeThePlaceOfTheBest) {
   // Timed in turn, the finalists cannot be told apart.
   evaluator.comparison_noise = 0.5;
