@@ -116,6 +116,8 @@ std::unique_ptr<Proposer> make_remembered(std::vector<Proposal> kernels) {
 Status remember(MemoryStore& store, const RunStore& run, const Task& task, const memory::TaskSignature& signature,
                 const synth::Synthesiser* synthesiser, memory::Rule rule, std::int64_t wall_ms) {
   KERF_TRY(auto recorded, run.steps());
+  SpeedupEstimates estimates;  // by way of refused kernels, too: what they were timed in turn with
+  for (const Step& step : recorded) estimates.observe(step);
   const std::vector<Step> steps = with_refusals(std::move(recorded));
   KERF_TRY(const std::string id, run_id(run));
   const auto recipe_of = [&](const Step& step) -> std::optional<memory::Recipe> {
@@ -125,8 +127,6 @@ Status remember(MemoryStore& store, const RunStore& run, const Task& task, const
   KERF_TRY(const auto named, run.get("best_step"));
   std::int64_t best = 0;  // 0: the run has none
   if (named) std::from_chars(named->data(), named->data() + named->size(), best);
-  SpeedupEstimates estimates;
-  for (const Step& step : steps) estimates.observe(step);
   memory::Presented presented;
   if (const auto winner = std::ranges::find(steps, best, &Step::number); winner != steps.end()) {
     presented.speedup_of = [&](const Step& step) { return estimates.on_scale_of(best, step.number).ratio; };
