@@ -171,8 +171,7 @@ Result<CampaignRequest> campaign_request(const CampaignOptions& options, const E
   if (options.seconds) request.config.search.seconds = *options.seconds;
   if (options.seconds && !options.evaluations) request.config.search.evaluations = 0;  // time alone limits it
   KERF_TRY_VOID(overlay_minds(options.minds, request.config.minds));
-  if (!options.minds.record_chats.empty())
-    request.config.record_chats = std::filesystem::absolute(options.minds.record_chats).string();
+  if (!options.minds.record_chats.empty()) request.config.record_chats = chats_file(options.minds);
   if (!options.memory_rule.empty()) {
     KERF_TRY(request.config.memory_rule, memory::rule_from_name(options.memory_rule));
   }

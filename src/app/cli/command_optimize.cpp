@@ -63,9 +63,7 @@ Status overlay(const OptimizeOptions& options, RunConfig& config) {
     KERF_TRY(config.skill_rule, skill_rule_from_name(options.skills));
   }
   if (!options.memory.empty()) config.memory = kept_memory(options.memory);
-  std::error_code error;  // of a current folder that is gone
-  if (const fs::path chats = options.minds.record_chats; !chats.empty())
-    config.record_chats = fs::absolute(chats, error).string();
+  if (!options.minds.record_chats.empty()) config.record_chats = chats_file(options.minds);
   KERF_TRY(const Settings settings, parse_settings(options.set));
   if (!settings.tunables.empty())
     return fail(Errc::invalid_input,

@@ -111,6 +111,11 @@ Status overlay_minds(const MindOptions& options, MindConfig& minds) {
   return check_minds(minds);
 }
 
+std::string chats_file(const MindOptions& options) {
+  std::error_code error;  // of a current folder that is gone
+  return std::filesystem::absolute(options.record_chats, error).string();
+}
+
 Result<MindAccess> mind_access(const MindOptions& options, const MindConfig& minds, const Environment& environment) {
   MindAccess access;
   access.record_chats = options.record_chats;

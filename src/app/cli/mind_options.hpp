@@ -32,6 +32,9 @@ struct MindOptions {
 /// The options over what the configuration says.
 Status overlay_minds(const MindOptions& options, MindConfig& minds);
 
+/// Where chats are recorded, as a path that holds from any folder.
+std::string chats_file(const MindOptions& options);
+
 /// Keys and files, which are not part of the configuration.
 Result<MindAccess> mind_access(const MindOptions& options, const MindConfig& minds, const Environment& environment);
 
