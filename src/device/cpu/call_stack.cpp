@@ -55,8 +55,8 @@ static_assert(offsetof(Registers, arguments) == 24 && offsetof(Registers, kept) 
 
 extern "C" Returned kerf_call_on_stack(const Registers* registers, void* stack_top);
 
-// Fills the registers, switches the stack and looks at both afterwards. The function's address is in no register while
-// it runs: calls of programs are not made by way of one either.
+// Fills the registers, switches the stack and looks at both afterwards. The call goes by way of memory, so that it puts
+// the function's address into no register; programs' calls do not either.
 asm(R"(
 .macro kerf_fill_low instruction, register
   .irp number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -66,6 +66,11 @@ asm(R"(
 .macro kerf_fill_high instruction, register
   .irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
   \instruction (\number & 3) * 64(%r11), \register\number
+  .endr
+.endm
+.macro kerf_fill_words instruction, register
+  .irp number, 0, 1, 2, 3, 4, 5, 6, 7
+  \instruction \number * 8(%r10), \register\number
   .endr
 .endm
 .text
@@ -130,24 +135,10 @@ kerf_call_on_stack:
   kerf_fill_low vmovups, %xmm
 14:
   mov 168(%rdi), %r10
-  kmovq (%r10), %k0
-  kmovq 8(%r10), %k1
-  kmovq 16(%r10), %k2
-  kmovq 24(%r10), %k3
-  kmovq 32(%r10), %k4
-  kmovq 40(%r10), %k5
-  kmovq 48(%r10), %k6
-  kmovq 56(%r10), %k7
+  kerf_fill_words kmovq, %k
 20:
   mov 176(%rdi), %r10
-  movq (%r10), %mm0
-  movq 8(%r10), %mm1
-  movq 16(%r10), %mm2
-  movq 24(%r10), %mm3
-  movq 32(%r10), %mm4
-  movq 40(%r10), %mm5
-  movq 48(%r10), %mm6
-  movq 56(%r10), %mm7
+  kerf_fill_words movq, %mm
   emms
   mov 184(%rdi), %r10
   fldenv (%r10)
@@ -283,7 +274,7 @@ class RegisterFiller {
   std::array<std::uint64_t, 4 * kWords> zeros_{};
 };
 
-/// Registers that programs do not use and kernels may write: what a call left there is gone before the next.
+/// Registers that programs do not use and kernels may write: `reset` takes away what a call left there.
 class UnusedRegisters {
  public:
   UnusedRegisters() {
