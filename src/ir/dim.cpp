@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ir/dim_sum.hpp"
 
@@ -50,12 +53,48 @@ Dim fold_binary(AtomOp op, const Dim& a, const Dim& b) {
   return make_atom(op, {a, b});
 }
 
+/// The atom that is all of `dim`, when that is a minimum or maximum as asked for; else nothing.
+const Atom* extreme_of(AtomOp op, const Dim& dim) {
+  const auto& node = Dim::Node::of(dim);
+  if (node.constant != 0 || node.terms.size() != 1) return nullptr;
+  const auto& term = node.terms.front();
+  const bool alone = term.coefficient == 1 && term.factors.size() == 1 && term.factors.front()->op == op;
+  return alone ? term.factors.front().get() : nullptr;
+}
+
+/// What `dim` is the minimum or maximum of, each once.
+void collect_choices(AtomOp op, const Dim& dim, std::vector<Dim>& into) {
+  if (const Atom* atom = extreme_of(op, dim)) {
+    for (const Dim& arg : atom->args) collect_choices(op, arg, into);
+    return;
+  }
+  for (Dim& known : into) {
+    const Dim difference = dim - known;
+    if (!difference.is_constant()) continue;
+    if ((difference.constant() < 0) == (op == AtomOp::min)) known = dim;
+    return;
+  }
+  into.push_back(dim);
+}
+
+/// As a balanced tree: a C form repeats its arguments, so that a chain of choices would double it with each.
+Dim tree_of(AtomOp op, const std::vector<Dim>& choices, std::size_t begin, std::size_t end) {
+  if (end - begin == 1) return choices[begin];
+  const std::size_t middle = begin + (end - begin + 1) / 2;
+  Dim left = tree_of(op, choices, begin, middle), right = tree_of(op, choices, middle, end);
+  if (const auto* why = Dim::Node::broken_of(left, right)) return Dim::Node::broken_dim(why);
+  return make_atom(op, {std::move(left), std::move(right)});
+}
+
 Dim fold_extreme(AtomOp op, const Dim& a, const Dim& b) {
   if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
-  const Dim difference = a - b;
-  if (difference.is_constant()) return (difference.constant() < 0) == (op == AtomOp::min) ? a : b;
-  const bool ordered = Dim::Node::of(a).text < Dim::Node::of(b).text;
-  return make_atom(op, ordered ? std::vector{a, b} : std::vector{b, a});
+  std::vector<Dim> choices;
+  collect_choices(op, a, choices);
+  collect_choices(op, b, choices);
+  for (const Dim& choice : choices)
+    if (const auto* why = Dim::Node::broken_of(choice, choice)) return Dim::Node::broken_dim(why);
+  std::ranges::sort(choices, {}, [](const Dim& dim) { return std::string_view(Dim::Node::of(dim).text); });
+  return tree_of(op, choices, 0, choices.size());
 }
 
 }  // namespace
