@@ -7,6 +7,8 @@ typedef long long kerf_index;
 
 #define KERF_KERNEL extern "C" __global__ void
 #define KERF_KERNEL_THREADS(n) extern "C" __launch_bounds__(n) __global__ void
+// The same, compiled so that `groups` of them fit a multiprocessor.
+#define KERF_KERNEL_RESIDENT(n, groups) extern "C" __launch_bounds__(n, groups) __global__ void
 #define KERF_THREADS(n) __launch_bounds__(n)  // between KERF_KERNEL and the name; prefer KERF_KERNEL_THREADS
 #define KERF_FN static __device__ __forceinline__
 #define KERF_GLOBAL

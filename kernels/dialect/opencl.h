@@ -4,6 +4,7 @@ typedef long kerf_index;
 
 #define KERF_KERNEL __kernel void
 #define KERF_KERNEL_THREADS(n) __kernel __attribute__((reqd_work_group_size(n, 1, 1))) void
+#define KERF_KERNEL_RESIDENT(n, groups) KERF_KERNEL_THREADS(n)
 #define KERF_THREADS(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 #define KERF_FN static inline
 #define KERF_GLOBAL __global

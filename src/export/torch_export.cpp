@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/program_parts.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "export/gpu_parts.hpp"
@@ -127,6 +128,19 @@ Status add_launches(Json& plan, const Winner& winner, const Bindings& constants)
   return {};
 }
 
+/// For each part of a program of many kernels, which are compiled side by side, what it leaves out of the source.
+Json parts_of(const Winner& winner) {
+  std::vector<std::string> kernels;
+  for (const Launch& launch : winner.candidate.plan.launches) kernels.push_back(launch.kernel);
+  Json parts = Json::array();
+  for (const auto& part : program_parts(winner.candidate.source, kernels)) {
+    Json ranges = Json::array();
+    for (const SourceRange& range : part) ranges.push_back({range.begin, range.end});
+    parts.push_back(std::move(ranges));
+  }
+  return parts;
+}
+
 /// All that the runtime has to know, without the sources.
 Result<Json> plan_of(const Exporter& exporter, const Winner& winner, const Json& record) {
   std::vector<Instance> instances;  // of the module's own shape; others were checked only
@@ -144,7 +158,8 @@ Result<Json> plan_of(const Exporter& exporter, const Winner& winner, const Json&
             {"options", build.options},
             {"prelude", build.prelude},
             {"headers", build.headers},
-            {"constants", constant_definitions(constants)}};
+            {"constants", constant_definitions(constants)},
+            {"parts", parts_of(winner)}};
   KERF_TRY_VOID(add_launches(plan, winner, constants));
   for (const char* key : {"inputs", "outputs", "arguments", "result", "model", "modes", "changes"})
     plan[key] = record.at(key);

@@ -30,7 +30,8 @@ struct StaticFacts {
 /// What `Artifact::bytes` are, and so who can read them. Stored by name.
 enum class ArtifactKind {
   shared_object,  ///< ELF, for the host's loader
-  cubin,          ///< ELF for one GPU generation; `disassembly_hint` is its PTX where the compiler gives it
+  cubin,          ///< ELF for one GPU generation (model/cubin_images.hpp); `disassembly_hint` is its PTX where the
+                  ///< compiler gives it
   opencl_binary,  ///< whatever the driver gives out; for that driver alone
   opencl_ptx,     ///< a driver's program binary that is PTX text; `disassembly_hint` is the same
 };

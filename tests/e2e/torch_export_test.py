@@ -392,21 +392,29 @@ same(gradients(torch.compile(m, fullgraph=True, backend="aot_eager")), gradients
         self.python("""
 import time
 new = file("linear_cuda.py")
-cubin = new.kerf_cubin(new.KERF_PLAN, new.KERF_KERNEL, "sm_90")
+cubin, = new.kerf_cubins(new.KERF_PLAN, new.KERF_KERNEL, "sm_90")
 assert cubin[:4] == b"\\x7fELF"
 for launch in new.KERF_PLAN["launches"]: assert launch["kernel"].encode() in cubin
 start = time.time()
-assert new.kerf_cubin(new.KERF_PLAN, new.KERF_KERNEL, "sm_90") == cubin and time.time() - start < 1
+assert new.kerf_cubins(new.KERF_PLAN, new.KERF_KERNEL, "sm_90") == [cubin] and time.time() - start < 1
 warnings.simplefilter("ignore")
 m = new.ModelNew(24)
 x = torch.randn(16, 24)
 same(m(x), m.forward_of_original(x))        # not on a GPU
 assert "is on cpu, not on cuda" in str(new.KERF.told)
 try:
-    new.kerf_cubin(new.KERF_PLAN, "__global__ void f() { this is wrong; }", "sm_90")
+    new.kerf_cubins(new.KERF_PLAN, "__global__ void f() { this is wrong; }", "sm_90")
     raise SystemExit("compiled")
 except new.KerfError as error:
     assert "kernel.cu(1)" in str(error), error
+# A program of many kernels in two parts, each without the other's.
+heads = ['extern "C" __global__ void a(float* x) {', 'extern "C" __global__ void b(float* x) {']
+text = "// \\u00e9\\n" + "".join(head + " *x = 1; }\\n" for head in heads)
+at = [text.encode().index(head.encode()) for head in heads]
+parts = [[[at[1], len(text.encode())]], [[at[0], at[1]]]]
+first, second = new.kerf_cubins(dict(new.KERF_PLAN, parts=parts), text, "sm_90")
+assert b".text.a" in first and b".text.b" not in first and b".text.b" in second and b".text.a" not in second
+assert new.kerf_without(b"ab\\ncd\\nef", [[1, 4]]) == b"a\\nd\\nef"
 """, KERF_NVRTC=NVRTC)
 
     @unittest.skipUnless(FAKE_CUDA and os.path.exists(FAKE_CUDA), "SKIPPED: no fake driver")
@@ -423,8 +431,8 @@ def compiled(plan, source, arch):
     assert arch == "sm_90"
     with open("fake.cpp", "w") as out: out.write('#include "{SHIM}"\\n' + plan["constants"] + source)
     subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "fake.cpp", "-o", "fake.so"], check=True)
-    with open("fake.so", "rb") as made: return made.read()
-new.kerf_cubin = compiled
+    with open("fake.so", "rb") as made: return [made.read()]
+new.kerf_cubins = compiled
 torch.cuda.get_device_capability = lambda index: (9, 0)
 torch.cuda.synchronize = lambda index: start()
 kernels = new.KERF.kernels

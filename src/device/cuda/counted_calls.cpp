@@ -19,9 +19,8 @@ namespace {
 
 constexpr std::uint64_t kFreeSharedBytes = 48 << 10;  // dynamic shared memory that needs no asking
 
-Status launch(const Driver& driver, CUmodule module, const LaunchNumbers& numbers, std::vector<CUdeviceptr>& memory) {
-  CUfunction function = nullptr;
-  KERF_CUDA(driver, cuModuleGetFunction, &function, module, numbers.kernel.c_str());
+Status launch(const Driver& driver, const Modules& modules, const LaunchNumbers& numbers, std::vector<CUdeviceptr>& memory) {
+  KERF_TRY(const CUfunction function, modules.function(driver, numbers.kernel));
   if (numbers.shared_bytes > kFreeSharedBytes)
     KERF_CUDA(driver, cuFuncSetAttribute, function, kFunctionMaxDynamicShared, static_cast<int>(numbers.shared_bytes));
   std::vector<void*> arguments;
@@ -90,10 +89,10 @@ Status run_counted_call(const CountedCall& call, const std::string& driver_libra
   };
   for (const auto& buffer : call.buffers) KERF_TRY_VOID(allocate(buffer.bytes, buffer.content));
   for (const std::uint64_t bytes : call.scratch) KERF_TRY_VOID(allocate(bytes, ""));
-  CUmodule module = nullptr;
-  KERF_CUDA(driver, cuModuleLoadData, &module, call.cubin.data());
+  Modules modules;
+  KERF_TRY_VOID(modules.load(driver, call.cubin));
   KERF_CUDA(driver, cuCtxSynchronize);
-  for (const LaunchNumbers& one : call.launches) KERF_TRY_VOID(launch(driver, module, one, memory));
+  for (const LaunchNumbers& one : call.launches) KERF_TRY_VOID(launch(driver, modules, one, memory));
   KERF_CUDA(driver, cuCtxSynchronize);
   return {};
 }

@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/judge_kernels.hpp"
+#include "device/cuda/modules.hpp"
 #include "device/cuda/protocol.hpp"
 #include "oracle/compare.hpp"
 
@@ -36,7 +37,7 @@ struct LoadedLaunch {
 };
 
 struct LoadedKernel {
-  CUmodule module = nullptr;
+  Modules modules;
   std::vector<Zone> scratch;
   std::vector<LoadedLaunch> launches;
   bool probed = false;            ///< the context was probed after its first run
@@ -156,7 +157,7 @@ class Session {
   Result<const Zone*> buffer(std::uint64_t slot, std::uint64_t index) const;
   Result<std::vector<ResidentArray>*> resident(std::uint64_t id);
 
-  Result<LoadedLaunch> prepare(CUmodule module, LaunchNumbers numbers, std::size_t buffers) const;
+  Result<LoadedLaunch> prepare(const Modules& modules, LaunchNumbers numbers, std::size_t buffers) const;
   Status check_resources(CUfunction function, const LaunchNumbers& launch) const;
   Status check_arguments(CUfunction function, const LaunchNumbers& launch, std::size_t buffers) const;
   Status enqueue(const LoadedKernel& kernel, const std::vector<CUdeviceptr>& buffers);

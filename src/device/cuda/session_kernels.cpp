@@ -92,14 +92,9 @@ Status Session::check_arguments(CUfunction function, const LaunchNumbers& launch
   return {};
 }
 
-Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, std::size_t buffers) const {
+Result<LoadedLaunch> Session::prepare(const Modules& modules, LaunchNumbers numbers, std::size_t buffers) const {
   KERF_TRY_VOID(check_extents(numbers));
-  CUfunction function = nullptr;
-  const int error = driver_.cuModuleGetFunction(&function, module, numbers.kernel.c_str());
-  if (error != kSuccess) {
-    return fail(Errc::invalid_input,
-                fmt::format("kernel '{}': {}", numbers.kernel, driver_.describe("cuModuleGetFunction", error)));
-  }
+  KERF_TRY(const CUfunction function, modules.function(driver_, numbers.kernel));
   KERF_TRY_VOID(check_resources(function, numbers));
   KERF_TRY_VOID(check_arguments(function, numbers, buffers));
   return LoadedLaunch{function, std::move(numbers)};
@@ -107,14 +102,13 @@ Result<LoadedLaunch> Session::prepare(CUmodule module, LaunchNumbers numbers, st
 
 Status Session::load_into(LoadedKernel& kernel, const std::string& cubin, const std::vector<std::uint64_t>& scratch,
                           std::vector<LaunchNumbers> launches, std::size_t buffers) {
-  const int error = driver_.cuModuleLoadData(&kernel.module, cubin.data());
-  if (error != kSuccess) return fail(Errc::invalid_input, driver_.describe("cuModuleLoadData", error));
+  KERF_TRY_VOID(kernel.modules.load(driver_, cubin));
   for (const auto bytes : scratch) {
     KERF_TRY(const Zone zone, allocate_zone(bytes));
     kernel.scratch.push_back(zone);
   }
   for (auto& numbers : launches) {
-    KERF_TRY(auto launch, prepare(kernel.module, std::move(numbers), buffers + scratch.size()));
+    KERF_TRY(auto launch, prepare(kernel.modules, std::move(numbers), buffers + scratch.size()));
     int local = 0;
     KERF_CUDA(driver_, cuFuncGetAttribute, &local, kFunctionLocalBytes, launch.function);
     kernel.local_bytes = std::max(kernel.local_bytes, static_cast<std::uint64_t>(local));
@@ -129,7 +123,7 @@ Status Session::load_into(LoadedKernel& kernel, const std::string& cubin, const 
 }
 
 void Session::free_kernel(LoadedKernel& kernel) {
-  if (kernel.module) (void)driver_.cuModuleUnload(kernel.module);
+  kernel.modules.unload(driver_);
   free_all(kernel.scratch);
 }
 

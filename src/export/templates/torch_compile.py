@@ -1,3 +1,4 @@
+import concurrent.futures
 import copy
 import ctypes
 import hashlib
@@ -174,25 +175,38 @@ def kerf_headers(folder):
     return found
 
 
-def kerf_cubin(plan, source, arch):
-    """The kernels compiled for an architecture ("sm_90"); needs libnvrtc, but no GPU."""
+def kerf_cubins(plan, source, arch):
+    """The kernels compiled for an architecture ("sm_90"), in parts that have some of them each; needs libnvrtc, but no GPU."""
     library, builtins, headers = kerf_find_nvrtc()
-    key = kerf_hash("cuda 1", source, plan["constants"], plan["options"], json.dumps(plan["headers"]), arch, kerf_file_mark(library))
+    key = kerf_hash("cuda 2", source, plan["constants"], plan["options"], json.dumps(plan["headers"]), arch, kerf_file_mark(library))
 
     def make(path):
+        if builtins:  # libnvrtc asks for it by its bare name
+            ctypes.CDLL(builtins, mode=ctypes.RTLD_GLOBAL)
+        whole = source.encode("utf-8")
+        texts = [kerf_without(whole, ranges) for ranges in plan["parts"]] or [whole]
+        with concurrent.futures.ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as threads:
+            cubins = list(threads.map(lambda text: kerf_compile_cuda(plan, text, arch, library, headers), texts))
         with open(path, "wb") as stream:
-            stream.write(kerf_compile_cuda(plan, source, arch, library, builtins, headers))
+            stream.write(json.dumps([len(cubin) for cubin in cubins]).encode() + b"\n" + b"".join(cubins))
 
-    with open(kerf_cached(plan["name"] + "-" + arch + "-" + key + ".cubin", make), "rb") as stream:
-        return stream.read()
+    with open(kerf_cached(plan["name"] + "-" + arch + "-" + key + ".cubins", make), "rb") as stream:
+        return [stream.read(size) for size in json.loads(stream.readline().decode())]
 
 
-def kerf_compile_cuda(plan, source, arch, library, builtins, headers):
-    if builtins:  # libnvrtc asks for it by its bare name
-        ctypes.CDLL(builtins, mode=ctypes.RTLD_GLOBAL)
+def kerf_without(source, ranges):
+    """Blanks for these bytes of a source, so that lines keep their numbers."""
+    pieces, at = [], 0
+    for begin, end in ranges:
+        pieces += [source[at:begin], b"\n" * source.count(b"\n", begin, end)]
+        at = end
+    return b"".join(pieces + [source[at:]])
+
+
+def kerf_compile_cuda(plan, source, arch, library, headers):
     nvrtc = ctypes.CDLL(library)
     nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
-    text = (plan["constants"] + '#line 1 "kernel.cu"\n' + source).encode("utf-8")
+    text = (plan["constants"] + '#line 1 "kernel.cu"\n').encode("utf-8") + source
     names = [name.encode() for name in plan["headers"]]
     bodies = [body.encode() for body in plan["headers"].values()]
     strings = lambda items: (ctypes.c_char_p * max(len(items), 1))(*items)  # noqa: E731

@@ -71,18 +71,27 @@ class KerfCuda:
         if self.driver is None:
             self.driver = KerfDriver()
         major, minor = torch.cuda.get_device_capability(index)
-        cubin = kerf_cubin(self.plan, self.source, "sm_{}{}".format(major, minor))
-        module = ctypes.c_void_p()
-        self.driver.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(cubin))
+        modules = []
+        for cubin in kerf_cubins(self.plan, self.source, "sm_{}{}".format(major, minor)):
+            modules.append(ctypes.c_void_p())
+            self.driver.call("cuModuleLoadData", ctypes.byref(modules[-1]), ctypes.c_char_p(cubin))
         functions = []
         for launch in self.launches:
-            function, static = ctypes.c_void_p(), ctypes.c_int()
-            self.driver.call("cuModuleGetFunction", ctypes.byref(function), module, launch["kernel"].encode())
+            function, static = self.function(modules, launch["kernel"]), ctypes.c_int()
             self.driver.call("cuFuncGetAttribute", ctypes.byref(static), self.STATIC_SHARED, function)
             if launch["shared"] + static.value > self.FREE_SHARED:
                 self.driver.call("cuFuncSetAttribute", function, self.MAX_DYNAMIC_SHARED, ctypes.c_int(launch["shared"]))
             functions.append(function)
         self.functions[index] = functions
+
+    def function(self, modules, name):
+        """The kernel of this name, in whichever module has it."""
+        function = ctypes.c_void_p()
+        for module in modules[:-1]:
+            if self.driver.library.cuModuleGetFunction(ctypes.byref(function), module, name.encode()) == 0:
+                return function
+        self.driver.call("cuModuleGetFunction", ctypes.byref(function), modules[-1], name.encode())
+        return function
 
     def prepared(self, index):
         """What a thread launches with: a cell per buffer, and per launch everything but the stream."""

@@ -1,12 +1,15 @@
 #include "language/cuda_cpp/cuda_language.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
+#include "base/program_parts.hpp"
 #include "base/text.hpp"
 #include "codegen/dialects/dialects.hpp"
 #include "language/cuda_cpp/calibration.hpp"
@@ -17,6 +20,7 @@
 #include "language/cuda_cpp/ptx_globals.hpp"
 #include "language/cuda_cpp/ptx_registers.hpp"
 #include "language/cuda_cpp/standard_headers.hpp"
+#include "model/cubin_images.hpp"
 
 namespace kerf {
 namespace {
@@ -68,14 +72,14 @@ StaticFacts static_facts(const CubinContents& cubin, std::string_view ptx) {
 }
 
 /// "" when every entry point is there.
-std::string missing_entry_points(const CubinContents& cubin, const std::vector<std::string>& wanted) {
+std::string missing_entry_points(const std::vector<KernelFacts>& kernels, const std::vector<std::string>& wanted) {
   std::string log;
   for (const auto& name : wanted) {
     const auto is_named = [&](const KernelFacts& kernel) { return kernel.name == name; };
-    if (std::any_of(cubin.kernels.begin(), cubin.kernels.end(), is_named)) continue;
+    if (std::any_of(kernels.begin(), kernels.end(), is_named)) continue;
     std::vector<std::string> known;
     std::string hint;
-    for (const auto& kernel : cubin.kernels) {
+    for (const auto& kernel : kernels) {
       const auto plain = demangled(kernel.name);
       known.push_back(plain);
       if (plain.starts_with(name + "(")) hint = "; declare it extern \"C\" __global__";
@@ -86,19 +90,32 @@ std::string missing_entry_points(const CubinContents& cubin, const std::vector<s
   return log;
 }
 
-/// The common half: facts, entry points, id.
-Result<CompileOutcome> finish(const CompileRequest& request, NvrtcCompiled compiled) {
-  auto cubin = read_cubin(compiled.cubin);
-  if (!cubin)
-    return fail(Errc::tool_failed, fmt::format("the compiler's cubin cannot be read: {}", cubin.error().message));
-  if (auto log = missing_entry_points(*cubin, request.entry_points); !log.empty()) return CompileFailed{std::move(log)};
+void add_new(std::vector<std::string>& into, std::vector<std::string> names) {
+  for (auto& name : names)
+    if (std::ranges::find(into, name) == into.end()) into.push_back(std::move(name));
+}
+
+/// The common half: facts, entry points, id. What one part of a program does counts for the whole.
+Result<CompileOutcome> finish(const CompileRequest& request, std::vector<NvrtcCompiled> parts) {
   Artifact artifact;
   artifact.kind = ArtifactKind::cubin;
   artifact.language = "cuda_cpp";
-  artifact.facts = static_facts(*cubin, compiled.ptx);
-  artifact.id = sha256_hex(compiled.cubin);
-  artifact.bytes = std::move(compiled.cubin);
-  artifact.disassembly_hint = std::move(compiled.ptx);
+  std::vector<std::string> images;
+  for (auto& part : parts) {
+    auto cubin = read_cubin(part.cubin);
+    if (!cubin)
+      return fail(Errc::tool_failed, fmt::format("the compiler's cubin cannot be read: {}", cubin.error().message));
+    StaticFacts facts = static_facts(*cubin, part.ptx);
+    std::ranges::move(facts.kernels, std::back_inserter(artifact.facts.kernels));
+    add_new(artifact.facts.writable_globals, std::move(facts.writable_globals));
+    add_new(artifact.facts.forbidden_symbols, std::move(facts.forbidden_symbols));
+    images.push_back(std::move(part.cubin));
+    artifact.disassembly_hint += part.ptx;
+  }
+  if (auto log = missing_entry_points(artifact.facts.kernels, request.entry_points); !log.empty())
+    return CompileFailed{std::move(log)};
+  artifact.bytes = join_images(images);
+  artifact.id = sha256_hex(artifact.bytes);
   return artifact;
 }
 
@@ -130,6 +147,10 @@ class CudaLanguage final : public Language {
 
   Result<CompileOutcome> compile(const CompileRequest& request) override {
     KERF_TRY(const std::string source, with_constants(request));
+    if (pool_) {
+      KERF_TRY(auto outcome, compile_parts(source, request));
+      if (outcome) return *std::move(outcome);
+    }
     const std::string specific = specific_arch(request.arch);
     KERF_TRY(NvrtcOutcome outcome, attempt(source, specific, request.time_limit));
     const auto* refused = std::get_if<NvrtcRefused>(&outcome);
@@ -143,10 +164,34 @@ class CudaLanguage final : public Language {
     }
     if (refused) return CompileFailed{refused->log};
     if (auto* lost = std::get_if<NvrtcLost>(&outcome)) return CompileFailed{std::move(lost->how)};
-    return finish(request, std::get<NvrtcCompiled>(std::move(outcome)));
+    std::vector<NvrtcCompiled> compiled;
+    compiled.push_back(std::get<NvrtcCompiled>(std::move(outcome)));
+    return finish(request, std::move(compiled));
   }
 
  private:
+  /// A program of many kernels, in parts side by side. Nothing for one that is compiled whole: of few kernels, or where
+  /// a part was refused, so that what is said of it is about the whole.
+  Result<std::optional<CompileOutcome>> compile_parts(const std::string& source, const CompileRequest& request) {
+    const auto parts = program_parts(source, request.entry_points);
+    std::vector<Result<NvrtcOutcome>> outcomes(parts.size(), NvrtcOutcome(NvrtcRefused{}));
+    const std::string arch = specific_arch(request.arch);
+    const auto count = static_cast<std::int64_t>(parts.size());
+    parallel_for(count, 1, processes(), [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+        outcomes[i] = attempt(without(source, parts[i]), arch, request.time_limit);
+    });
+    std::vector<NvrtcCompiled> compiled;
+    for (auto& outcome : outcomes) {
+      if (!outcome) return tl::unexpected(outcome.error());
+      if (auto* lost = std::get_if<NvrtcLost>(&*outcome)) return CompileFailed{std::move(lost->how)};
+      if (auto* part = std::get_if<NvrtcCompiled>(&*outcome)) compiled.push_back(std::move(*part));
+    }
+    if (compiled.empty() || compiled.size() < parts.size()) return std::nullopt;
+    KERF_TRY(auto whole, finish(request, std::move(compiled)));
+    return whole;
+  }
+
   int processes() const { return options_.processes > 0 ? options_.processes : available_cores(); }
 
   worker::Command compiler_process() const {

@@ -8,13 +8,16 @@
 #include <chrono>
 #include <cstdlib>
 #include <regex>
+#include <set>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "language/cuda_cpp/cubin.hpp"
 #include "language/cuda_cpp/nvrtc_pool.hpp"
 #include "model/candidate.hpp"
+#include "model/cubin_images.hpp"
 
 namespace kerf {
 namespace {
@@ -247,6 +250,51 @@ TEST_F(CudaLanguageTest, CompilersRunInTheSandbox) {
   ASSERT_TRUE(std::holds_alternative<CompileFailed>(*nosy));
   EXPECT_NE(std::get<CompileFailed>(*nosy).log.find("cannot open source file"), std::string::npos)
       << std::get<CompileFailed>(*nosy).log;
+}
+
+/// Fourteen kernels, which are two parts; `more` stands before them, and each body ends with `last`.
+std::string many_kernels(const std::string& more, const std::string& last) {
+  std::string text = more;
+  for (int i = 0; i < 14; ++i)
+    text += fmt::format("extern \"C\" __global__ void __launch_bounds__(32) k{}(float* x) {{\n  x[threadIdx.x] += {}.5f;\n  {}\n}}\n", i, i,
+                        i == 13 ? last : "");
+  return text;
+}
+
+std::vector<std::string> many_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < 14; ++i) names.push_back(fmt::format("k{}", i));
+  return names;
+}
+
+TEST_F(CudaLanguageTest, AProgramOfManyKernelsIsCompiledInParts) {
+  const auto artifact = compiled(request(many_kernels("", ""), many_names()));
+  const auto images = split_images(artifact.bytes);
+  ASSERT_EQ(images.size(), 2u);
+  std::set<std::string> kernels;
+  for (const auto& image : images) {
+    const auto cubin = read_cubin(image);
+    ASSERT_TRUE(cubin) << cubin.error().message;
+    EXPECT_EQ(cubin->kernels.size(), 7u);
+    for (const auto& kernel : cubin->kernels) kernels.insert(kernel.name);
+  }
+  EXPECT_EQ(kernels.size(), 14u);
+  EXPECT_EQ(artifact.facts.kernels.size(), 14u);
+}
+
+TEST_F(CudaLanguageTest, WhatOnePartOfAProgramDoesCountsForTheWhole) {
+  const auto artifact =
+      compiled(request(many_kernels("__device__ int calls;\n", "calls = calls + 1; x[0] = calls;"), many_names()));
+  ASSERT_EQ(artifact.facts.writable_globals.size(), 1u);
+  EXPECT_NE(artifact.facts.writable_globals[0].find("calls"), std::string::npos);
+  const auto printing = compiled(request(many_kernels("", "printf(\"x\");"), many_names()));
+  EXPECT_FALSE(printing.facts.forbidden_symbols.empty());
+}
+
+TEST_F(CudaLanguageTest, AnErrorInAPartShowsTheCandidatesOwnLine) {
+  const auto log = failure(request(many_kernels("", "x[0] = nothing_like_it;"), many_names()));
+  EXPECT_NE(log.find("(55): error"), std::string::npos) << log;
+  EXPECT_NE(log.find("nothing_like_it"), std::string::npos) << log;
 }
 
 TEST_F(CudaLanguageTest, PrintingAndTheHeapAreForbidden) {

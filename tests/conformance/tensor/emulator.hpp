@@ -36,6 +36,7 @@ inline float __int_as_float(int x) { return bits_as<float>(x); }
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define KERF_KERNEL_THREADS(n) void
+#define KERF_KERNEL_RESIDENT(n, groups) void
 #define KERF_FN [[maybe_unused]] static inline
 #define KERF_INLINE inline
 #define KERF_GLOBAL
