@@ -449,6 +449,25 @@ for _ in range(3):
     x = torch.rand(2, 3, 8, 8)
     inputs = [x, m.conv.weight, m.norm.weight, m.norm.bias]
     same(kernels.run_here(0, [t.detach().contiguous() for t in inputs])[0], m(x).detach())
+# Launches whose buffers have come twice are a graph from then on, which computes with what the buffers hold now.
+fake = ctypes.CDLL("libcuda.so.1")
+graphs = ctypes.c_int.in_dll(fake, "kerf_fake_graphs")
+assert graphs.value == 0
+kept, empty = {{}}, torch.empty
+torch.empty = lambda *shape, **options: kept.setdefault(str((shape, options)), empty(*shape, **options))
+new.KerfGraphs.LEAST_LAUNCHES = 1
+kernels.threads.clear()
+inputs = [t.detach().contiguous().clone() for t in inputs]
+for number in range(5):
+    inputs[0].copy_(torch.rand(2, 3, 8, 8))
+    same(kernels.run_here(0, inputs)[0], m(inputs[0]).detach())
+    assert graphs.value == number, (number, graphs.value)
+inputs[0] = inputs[0].clone()           # elsewhere: launched as they are, once
+same(kernels.run_here(0, inputs)[0], m(inputs[0]).detach())
+assert graphs.value == 4, graphs.value
+new.KerfGraphs.MOST = 1
+for _ in range(3): same(kernels.run_here(0, inputs)[0], m(inputs[0]).detach())
+assert graphs.value == 4, "no more graphs than that"
 """, LD_LIBRARY_PATH=str(self.folder / "driver"))
 
     def test_refusals_say_why(self):

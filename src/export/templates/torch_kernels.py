@@ -46,6 +46,57 @@ class KerfDriver:
             raise KerfError("{}: {} (error {})".format(name, (words.value or b"unknown error").decode(), error))
 
 
+class KerfGraphs:
+    """A list of launches as CUDA graphs, one for each set of addresses that has come twice: a graph of many launches costs the
+    processor and the device less than the launches. Of one thread and device."""
+
+    LEAST_LAUNCHES = 4          # fewer are launched as they are
+    MOST = 32                   # graphs are kept until the end
+    MOST_SEEN = 1024
+    NON_BLOCKING = THREAD_LOCAL = 1
+
+    def __init__(self, driver, launches):
+        self.driver, self.known = driver, {}
+        needed = ("cuStreamIsCapturing", "cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch")
+        self.usable = launches >= self.LEAST_LAUNCHES and all(hasattr(driver.library, name) for name in needed)
+
+    def launched(self, addresses, stream, enqueue):
+        """Whether a graph did it; without one the caller has to."""
+        if addresses not in self.known:
+            if len(self.known) < self.MOST_SEEN:
+                self.known[addresses] = None
+            return False
+        capturing = ctypes.c_int()
+        if self.driver.library.cuStreamIsCapturing(stream, ctypes.byref(capturing)) != 0 or capturing.value:
+            return False        # the caller is making a graph: of the launches themselves
+        if self.known[addresses] is None:
+            if sum(graph is not None for graph in self.known.values()) >= self.MOST:
+                self.usable = any(self.known.values())
+                return False
+            try:
+                self.known[addresses] = self.captured(enqueue)
+            except KerfError:
+                self.usable = False
+                return False
+        return self.driver.library.cuGraphLaunch(self.known[addresses], stream) == 0
+
+    def captured(self, enqueue):
+        call = self.driver.call
+        stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuStreamCreate", ctypes.byref(stream), self.NON_BLOCKING)
+        try:
+            call("cuStreamBeginCapture_v2", stream, self.THREAD_LOCAL)
+            try:
+                enqueue(stream)
+            finally:
+                call("cuStreamEndCapture", stream, ctypes.byref(graph))
+            call("cuGraphInstantiateWithFlags", ctypes.byref(executable), graph, ctypes.c_uint64(0))
+            call("cuGraphDestroy", graph)
+        finally:
+            call("cuStreamDestroy_v2", stream)
+        return executable
+
+
 class KerfCuda:
     """CUDA kernels, __global__ functions of the source: a list of launches on the current stream of the inputs' device."""
 
@@ -105,7 +156,7 @@ class KerfCuda:
             pointers = (ctypes.c_void_p * (len(launch["args"]) + 1))(*[at + 8 * argument for argument in launch["args"]])
             extents = [ctypes.c_uint(extent) for extent in launch["grid"] + launch["block"] + [launch["shared"]]]
             calls.append((launch["kernel"], function, extents, pointers))
-        return cells, calls
+        return cells, calls, KerfGraphs(self.driver, len(calls))
 
     def run(self, inputs):
         index = inputs[0].device.index
@@ -124,7 +175,7 @@ class KerfCuda:
             torch.cuda.synchronize(index)  # makes the device's context current in this thread
         if key not in self.threads:
             self.threads[key] = self.prepared(index)
-        cells, calls = self.threads[key]
+        cells, calls, graphs = self.threads[key]
         number = 0
         for tensor in inputs:
             cells[number] = tensor.data_ptr()
@@ -138,12 +189,16 @@ class KerfCuda:
                 cells[number] = start + offset
                 number += 1
         stream = ctypes.c_void_p(self.stream(index))
+        if not graphs.usable or not graphs.launched(tuple(cells), stream, lambda to: self.enqueue(calls, to)):
+            self.enqueue(calls, stream)
+        return outputs
+
+    def enqueue(self, calls, stream):
         launch = self.driver.library.cuLaunchKernel
         for kernel, function, extents, pointers in calls:
             error = launch(function, *extents, stream, pointers, None)
             if error != 0:
                 raise KerfError("the kernel {} was not launched: error {} of cuLaunchKernel".format(kernel, error))
-        return outputs
 
 
 KERF_LANGUAGES = {"cpp": ("cpu", KerfCpp), "cuda_cpp": ("cuda", KerfCuda)}

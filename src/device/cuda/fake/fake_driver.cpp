@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -57,9 +58,20 @@ void fiber_main() {
 
 void on_bad_address(int) { siglongjmp(recovery, kIllegalAddress); }
 
+struct RecordedLaunch {
+  void* kernel;
+  std::array<unsigned, 3> grid, block;
+  std::vector<std::uint64_t> arguments;
+};
+void* capturing = nullptr;  // the stream whose launches are recorded
+std::vector<RecordedLaunch> captured;
+
 }  // namespace
 
 extern "C" {
+
+int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void* stream, void** parameters, void** extra);
 
 struct uint3 {
   unsigned x, y, z;
@@ -94,6 +106,8 @@ void kerf_fake_end_process() {
 }
 /// What every function says it uses of local memory.
 int kerf_fake_local_bytes = 0;
+/// Graphs that were launched.
+int kerf_fake_graphs = 0;
 /// How often kernels whose names begin so were launched.
 int kerf_fake_launches(const char* prefix) {
   int count = 0;
@@ -211,6 +225,40 @@ int cuStreamCreate(void** stream, unsigned) {
   *stream = &allocations;
   return sticky;
 }
+int cuStreamDestroy_v2(void*) { return sticky; }
+int cuStreamIsCapturing(void* stream, int* status) {
+  *status = capturing && stream == capturing;
+  return sticky;
+}
+int cuStreamBeginCapture_v2(void* stream, int) {
+  capturing = stream;
+  captured.clear();
+  return sticky;
+}
+int cuStreamEndCapture(void*, void** graph) {
+  *graph = new std::vector<RecordedLaunch>(captured);
+  capturing = nullptr;
+  return sticky;
+}
+int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  *executable = new std::vector<RecordedLaunch>(*static_cast<std::vector<RecordedLaunch>*>(graph));
+  return sticky;
+}
+int cuGraphDestroy(void* graph) {
+  delete static_cast<std::vector<RecordedLaunch>*>(graph);
+  return sticky;
+}
+int cuGraphLaunch(void* executable, void*) {
+  ++kerf_fake_graphs;
+  for (auto& [kernel, grid, block, arguments] : *static_cast<std::vector<RecordedLaunch>*>(executable)) {
+    std::array<void*, 17> parameters{};
+    for (std::size_t i = 0; i < arguments.size(); ++i) parameters[i] = &arguments[i];
+    const int error = cuLaunchKernel(kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, nullptr,
+                                     parameters.data(), nullptr);
+    if (error != 0) return error;
+  }
+  return sticky;
+}
 int cuStreamSynchronize(void*) { return sticky; }
 int cuEventCreate(void** event, unsigned) {
   *event = new std::uint64_t(0);
@@ -259,9 +307,17 @@ int cuFuncGetAttribute(int* value, int attribute, void*) {
 }
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 
-int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned,
-                   void*, void** parameters, void**) {
+int cuLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned /*shared*/, void* stream, void** parameters, void** /*extra*/) {
   if (sticky) return sticky;
+  if (capturing && stream == capturing) {
+    auto& launch = captured.emplace_back(RecordedLaunch{kernel, {gx, gy, gz}, {bx, by, bz}, {}});
+    for (int i = 0; i < 16 && parameters[i]; ++i) {
+      launch.arguments.emplace_back();
+      std::memcpy(&launch.arguments.back(), parameters[i], 8);
+    }
+    return 0;
+  }
   function = kernel;
   if (Dl_info info; ::dladdr(kernel, &info) != 0 && info.dli_sname) launched.emplace_back(info.dli_sname);
   // How many parameters there are is not known; those beyond the list are never looked at by the kernel.
