@@ -54,4 +54,8 @@ Result<Candidate> parse_candidate(std::string name, std::string source);
 /// errors.
 Result<std::string> with_defaults(const std::string& source, const Bindings& values);
 
+/// The source with the values of every `tune` line in rising order: the same text for a kernel whatever its defaults
+/// are. A source without a readable header is its own.
+std::string without_defaults(const std::string& source);
+
 }  // namespace kerf

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
+#include <map>
 
 #include "base/text.hpp"
 #include "model/candidate.hpp"
@@ -72,41 +74,57 @@ Status check_values(const Candidate& candidate, const Bindings& values) {
   return {};
 }
 
+/// The source with the values of tunables in another order: `order_of` is given each tunable's name and values, and
+/// answers with the same values or with nothing, which leaves them.
+Result<std::string> reordered(
+    const std::string& source,
+    const std::function<std::vector<std::int64_t>(const std::string&, std::vector<std::int64_t>)>& order_of) {
+  KERF_TRY(const auto entries, read_header(source, {"target", "tune", "require", "scratch", "launch"}));
+  const std::size_t header = find_header(source);
+  std::string result;
+  std::size_t done = 0;
+  for (const HeaderEntry& entry : entries) {
+    if (entry.key != "tune") continue;
+    const std::string name(trim(std::string_view(entry.value).substr(0, entry.value.find('='))));
+    const std::size_t from = std::max(line_start(source, entry.line), header);
+    const std::vector<Span> spans = value_spans(source, source.find("tune", from));
+    std::map<std::int64_t, std::string> spelling;
+    std::vector<std::int64_t> values;
+    for (const Span& span : spans) {
+      std::from_chars(source.data() + span.begin, source.data() + span.end, values.emplace_back());
+      spelling[values.back()] = source.substr(span.begin, span.end - span.begin);
+    }
+    const std::vector<std::int64_t> order = order_of(name, values);
+    if (order.empty()) continue;
+    KERF_CHECK(order.size() == spans.size(), "the header's parser and this one read the same values");
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      result += source.substr(done, spans[i].begin - done) + spelling.at(order[i]);
+      done = spans[i].end;
+    }
+  }
+  return result + source.substr(done);
+}
+
 }  // namespace
 
 Result<std::string> with_defaults(const std::string& source, const Bindings& values) {
   KERF_TRY(const Candidate before, parse_candidate("kernel", source));
   KERF_TRY_VOID(check_values(before, values));
-  KERF_TRY(const auto entries, read_header(source, {"target", "tune", "require", "scratch", "launch"}));
-  struct Edit {
-    Span span;
-    std::string text;
-  };
-  std::vector<Edit> edits;  // in the order of the text
-  for (const HeaderEntry& entry : entries) {
-    if (entry.key != "tune") continue;
-    const std::string name(trim(std::string_view(entry.value).substr(0, entry.value.find('='))));
+  return reordered(source, [&](const std::string& name, std::vector<std::int64_t> order) {
     const auto chosen = values.find(name);
-    if (chosen == values.end()) continue;
-    const std::size_t from = std::max(line_start(source, entry.line), find_header(source));
-    const std::vector<Span> spans = value_spans(source, source.find("tune", from));
-    std::vector<std::string> order{std::to_string(chosen->second)};
-    for (const Span& span : spans) {
-      std::int64_t value = 0;
-      std::from_chars(source.data() + span.begin, source.data() + span.end, value);
-      if (value != chosen->second) order.push_back(source.substr(span.begin, span.end - span.begin));
-    }
-    KERF_CHECK(order.size() == spans.size(), "the header's parser and this one read the same values");
-    for (std::size_t i = 0; i < spans.size(); ++i) edits.push_back({spans[i], order[i]});
-  }
-  std::string result;
-  std::size_t done = 0;
-  for (const Edit& edit : edits) {
-    result += source.substr(done, edit.span.begin - done) + edit.text;
-    done = edit.span.end;
-  }
-  result += source.substr(done);
-  return result;
+    if (chosen == values.end()) return std::vector<std::int64_t>{};
+    const auto at = std::ranges::find(order, chosen->second);
+    if (at != order.end()) std::rotate(order.begin(), at, at + 1);
+    return order;
+  });
+}
+
+std::string without_defaults(const std::string& source) {
+  auto sorted = reordered(source, [](const std::string&, std::vector<std::int64_t> order) {
+    std::ranges::sort(order);
+    return order;
+  });
+  return sorted ? *std::move(sorted) : source;
 }
 
 }  // namespace kerf

@@ -43,6 +43,16 @@ TEST(WithDefaults, KeepsOddLayouts) {
             "// tune: B = {5, 6}\n/* kerf\n# tune: B = {7, 8}\ntune:\tB = {2, 1}\r\n*/");
 }
 
+TEST(WithoutDefaults, IsTheSameTextWhateverTheDefaultsAre) {
+  const std::string source = "/* kerf\ntune: A = {64, 8, 128}\ntune: B = {2, -1}\n*/\nint x;\n";
+  EXPECT_EQ(without_defaults(source), "/* kerf\ntune: A = {8, 64, 128}\ntune: B = {-1, 2}\n*/\nint x;\n");
+  for (const std::int64_t a : {64, 8, 128})
+    for (const std::int64_t b : {2, -1})
+      EXPECT_EQ(without_defaults(rewritten(source, {{"A", a}, {"B", b}})), without_defaults(source));
+  EXPECT_NE(without_defaults(source + "//"), without_defaults(source));
+  EXPECT_EQ(without_defaults("/* kerf\nnot a header"), "/* kerf\nnot a header");
+}
+
 TEST(WithDefaults, NamesWhatIsUnknown) {
   const std::string source = "/* kerf\ntune: BLOCK = {64, 128}\n*/";
   EXPECT_NE(with_defaults(source, {{"BLOK", 64}}).error().message.find("did you mean 'BLOCK'"), std::string::npos);
