@@ -1,6 +1,8 @@
 // What is looked at beyond right and fast: equal bits, independent rows, and many more calls.
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -14,6 +16,9 @@ namespace {
 
 /// Splits of the rows of shapes other than the smallest, whose calls take longer.
 constexpr int kLargeSplits = 4;
+
+constexpr std::chrono::milliseconds kRaceBudget{60};
+constexpr std::int64_t kRaceCalls = 150;
 
 /// The bits of a result that is not a number are nobody's promise.
 bool has_nan(const oracle::DataSet& data) {
@@ -107,6 +112,28 @@ Result<Judge::Stop> Judge::check_after_timing(Trial& trial, std::size_t shape, b
     return Stop(std::move(outcome));
   }
   return Stop{};
+}
+
+/// A hundred calls more on the smallest shape, by changing numbers of threads: a lost update in one call of thirty would
+/// else be seen by luck. Where calls take long, or kernels run elsewhere, that is left to the soak.
+Result<Judge::Stop> Judge::check_races(Trial& trial) {
+  const DeviceFacts& facts = tools_.target.device->facts();
+  if (!facts.runs_on_host || facts.compute_units < 2) return Stop{};
+  Rng rng = Rng(options_.seed).fork("races " + trial.candidate.id);
+  ShapeContext& context = *contexts_.front();
+  SoakOptions options;
+  options.budget = kRaceBudget;
+  options.max_calls = kRaceCalls;
+  options.brief = true;
+  options.max_threads = 2 * facts.compute_units;
+  options.verify.gate = Gate::small_shape;
+  options.verify.call_limit = call_limit(context);
+  KERF_TRY(SoakResult result, soak(context.bench(), *trial.handles.front(), context.checked(), context.slots(),
+                                   context.outputs(), options, tools_.clock, rng));
+  if (!result.refusal) return Stop{};
+  if (worker_lives(*result.refusal)) return Stop(to_outcome(*std::move(result.refusal)));
+  KERF_TRY(Outcome outcome, after_fault(trial, 0, *std::move(result.refusal)));
+  return Stop(std::move(outcome));
 }
 
 Result<Judge::Stop> Judge::check_soak(Trial& trial) {

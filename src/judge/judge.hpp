@@ -166,6 +166,7 @@ class Judge {
   /// results show a lower precision whatever data the timed calls had (calls alternate between two stacks), and one on
   /// special values. `briefly`: that one only.
   Result<Stop> check_after_timing(Trial& trial, std::size_t shape, bool briefly);
+  Result<Stop> check_races(Trial& trial);
   Result<Stop> check_soak(Trial& trial);
   /// What was seen as a Stop where `gate` is required; a failed call ends the candidate in any case.
   Result<Stop> settle(Trial& trial, std::size_t shape, Seen seen, Gate gate, bool required, std::optional<bool>& noted);

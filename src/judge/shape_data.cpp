@@ -32,7 +32,7 @@ constexpr double kDrawWork = 1 << 24;
 constexpr std::int64_t kEnoughElements = 256, kEnoughRows = 8;
 
 /// Work that all draws of one pattern may take on the smallest shape, so that every kind of row is among them.
-constexpr double kKindsWork = 1 << 23;
+constexpr double kKindsWork = 1 << 25;
 /// A pattern is given up when so many kinds of it in a row were of no use.
 constexpr int kHopeless = 3;
 
@@ -105,9 +105,9 @@ bool usable(const SlotReport& report) {
 
 int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
   const double elements = elements_of(task, shape);
-  if (elements < 1 << 18) return std::max(at_least, 12);
+  if (elements < 1 << 21) return std::max(at_least, 12);  // every pattern
   if (elements > 1 << 26) return at_least;  // each takes room on the device, or time to make it again
-  return std::max(at_least, elements < 1 << 21 ? 6 : 4);
+  return std::max(at_least, elements < 1 << 23 ? 6 : 4);
 }
 
 std::ptrdiff_t usual_sets(const Task& task, const ShapeSet& shape) {
@@ -196,7 +196,8 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
       for (std::size_t k = 0; !data_.empty() && k < data->honest.size(); ++k)
         oracle::widen_to_resolution(data->honest[k], data_.front()->honest[k]);
       KERF_TRY(const auto draws, oracle::input_draws(inputs.task, inputs.shape, draw_of(inputs, kind)));
-      if (kind.pattern == Pattern::rows || std::ranges::any_of(draws, oracle::is_constant))
+      const bool of_rows = kind.pattern == Pattern::rows || std::ranges::any_of(draws, oracle::is_constant);
+      if (of_rows && oracle::has_reductions(inputs.task))
         std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));

@@ -200,7 +200,8 @@ Result<Judge::Stop> Judge::check_shape(Trial& trial, std::size_t shape, Gate gat
   if (!refusal) {
     trial.detail += fmt::format("{}{}: {}", trial.detail.empty() ? "" : ", ", shapes_[shape].name,
                                 counted(data.size(), "data set"));
-    return check_properties(trial, shape);
+    KERF_TRY(Stop stop, check_properties(trial, shape));
+    return stop || shape > 0 ? Result<Stop>(std::move(stop)) : check_races(trial);
   }
   if (worker_lives(*refusal)) return Stop(to_outcome(*std::move(refusal)));
   KERF_TRY(Outcome outcome, after_fault(trial, shape, *std::move(refusal)));

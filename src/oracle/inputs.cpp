@@ -255,6 +255,13 @@ bool has_products(const Task& task) {
 
 }  // namespace
 
+bool has_reductions(const Task& task) {
+  return !task.graph || std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
+    return ir::is<ir::ReduceAttr>(node) || ir::is<ir::ScanAttr>(node) || ir::is<ir::PoolAttr>(node) ||
+           ir::is<ir::AdaptivePoolAttr>(node);
+  });
+}
+
 bool has_sums(const Task& task) {
   return !task.graph || std::ranges::any_of(task.graph->nodes, [](const ir::Node& node) {
     if (const auto* reduce = std::get_if<ir::ReduceAttr>(&node.attr))
@@ -299,7 +306,29 @@ bool only_multiplies(const ir::Graph& graph) {
 bool adds_to_products(const Task& task, std::size_t free_inputs) {
   return free_inputs >= 3 && has_products(task) && !only_multiplies(*task.graph);
 }
+/// Of these, a task where an input itself is added to what has products in it.
+bool adds_inputs_to_products(const ir::Graph& graph) {
+  std::vector<bool> has_products, has_inputs;  // of every node; arguments come before what uses them
+  for (const ir::Node& node : graph.nodes) {
+    bool products = ir::is<ir::ContractAttr>(node) || ir::is<ir::ConvAttr>(node), inputs = ir::is<ir::InputAttr>(node);
+    bool all_products = !node.args.empty(), adds = false;
+    if (const auto* map = std::get_if<ir::MapAttr>(&node.attr))
+      adds = map->op == ir::MapOp::add || map->op == ir::MapOp::sub;
+    for (const ir::NodeId arg : node.args) {
+      const auto at = static_cast<std::size_t>(arg);
+      products = products || has_products[at];
+      inputs = inputs || has_inputs[at];
+      all_products = all_products && (has_products[at] || !has_inputs[at]);
+    }
+    if (adds && products && !all_products) return true;
+    has_products.push_back(products);
+    has_inputs.push_back(inputs);
+  }
+  return false;
+}
 constexpr int kNarrowOctaves = 2;
+/// Tiny inputs are no nearer to 1 than the widest draw has them, until no more than so many octaves are left.
+constexpr int kLeastOctavesForFar = 6;
 
 bool is_given(const Task& task, std::size_t input) {
   return input < task.distributions.size() && task.distributions[input].has_value();
@@ -370,6 +399,8 @@ Result<int> draws_for_all_kinds(const Task& task, const ShapeSet& shape, Pattern
     KERF_TRY(const Rows rows, rows_of(task.inputs[i], shape.symbols));
     fewest = std::min(fewest, pieces_of(rows, pattern));
   }
+  // Rows of every kind stand first once: kernels have been told what data they get by its first row.
+  if (pattern == Pattern::rows) return kRowKinds;
   const auto draws = static_cast<int>((kinds + fewest - 1) / fewest);
   if (pattern == Pattern::masked) return std::max(draws, static_cast<int>(mask_turns(task, free)));
   return pattern == Pattern::specials ? draws * static_cast<int>(free.size()) : draws;
@@ -392,9 +423,14 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       // Every input goes through the kinds with a step of its own, so that many pairs of kinds have their turn.
       constexpr std::uint64_t kSteps[] = {1, 2, 3, 5, 7};
       int kind = static_cast<int>((turn % kRowKinds * kSteps[i % 5] + name % kRowKinds) % kRowKinds);
+      const bool is_vector = type.shape.size() <= 1;
       // Nor may a bias lie far from the products by its offset.
-      if (narrow && type.shape.size() <= 1 && kind > huge) kind = ordinary;
-      input.a = scale_of(kind, mix64(input.seed ^ 1), octaves);
+      if (narrow && is_vector && kind > huge) kind = ordinary;
+      // Of an input that is tiny as a whole nothing overflows: it is so where large ones have to come nearer, too.
+      const bool far = kind == tiny && data.octaves >= kLeastOctavesForFar &&
+                       !(narrow && (!task.graph || adds_inputs_to_products(*task.graph)));
+      const int reach = far ? std::max(octaves, octaves_for(type.dtype, kWidestOctaves)) : octaves;
+      input.a = scale_of(kind, mix64(input.seed ^ 1), reach);
       input.b = offset_of(kind, mix64(input.seed ^ 2), input.a, octaves);
       if (kind == constant) input.b = input.a * bell(mix64(input.seed ^ 2));
       if (kind == constant && sums) input.b = cut(input.b);
@@ -407,7 +443,8 @@ Result<std::vector<InputDraw>> input_draws(const Task& task, const ShapeSet& sha
       const auto pieces = static_cast<std::uint64_t>(pieces_of(rows, data.pattern));
       // An input of several has special values in every so many turns.
       const std::uint64_t own = data.pattern == Pattern::specials && !free.empty() ? turn / free.size() : turn;
-      input.seed = seed_that_begins_with(input.seed, own % kinds * (pieces % kinds) + name % kinds, kinds);
+      const std::uint64_t step = pieces % kinds == 0 ? 1 : pieces % kinds;
+      input.seed = seed_that_begins_with(input.seed, own % kinds * step + name % kinds, kinds);
     }
     if (data.pattern == Pattern::rows || data.pattern == Pattern::masked) input.a = static_cast<double>(rows.length);
     if (data.pattern == Pattern::rows) input.b = sums ? octaves : -octaves;

@@ -46,6 +46,10 @@ bool has_scale(Pattern pattern);
 /// Whether anything is added up over many elements. Tasks without a graph may do so.
 bool has_sums(const Task& task);
 
+/// True where something is taken of whole rows other than products: a mean, a maximum, a running sum. Tasks without a
+/// graph may do so.
+bool has_reductions(const Task& task);
+
 /// A draw of all inputs.
 struct DataDraw {
   Pattern pattern = Pattern::normal;

@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kLargestBatch = 4;
 
-void say_when(Refusal& refusal, std::int64_t call) {
-  const std::string words = fmt::format(" (call {} of the soak)", call);
+void say_when(Refusal& refusal, const SoakOptions& options, std::int64_t call) {
+  const char* const which = options.brief ? "many alike: a race?" : "the soak";
+  const std::string words = fmt::format(" (call {} of {})", call, which);
   std::visit([&](auto& refused) { refused.message += words; }, refusal);
-  if (auto* wrong = std::get_if<WrongResult>(&refusal)) wrong->gate = Gate::soak;
+  if (auto* wrong = std::get_if<WrongResult>(&refusal); wrong && !options.brief) wrong->gate = Gate::soak;
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<con
     KERF_TRY(const auto outcome, bench.follow(kernel, steps));
     if (const auto* fault = std::get_if<Fault>(&outcome)) {
       result.refusal = refusal_from(*fault, options.verify.gate);
-      say_when(*result.refusal, result.calls + 1);
+      say_when(*result.refusal, options, result.calls + 1);
       return result;
     }
     for (std::size_t i = 0; i < batch; ++i) {
@@ -53,7 +54,7 @@ Result<SoakResult> soak(Bench& bench, KernelHandle kernel, const std::vector<con
       ++result.calls;
       if (!result.refusal) continue;
       add_wrong_box(*result.refusal, bench, order[i], *used[i], outputs);
-      say_when(*result.refusal, result.calls);
+      say_when(*result.refusal, options, result.calls);
       return result;
     }
   } while (clock.now() < end && result.calls < options.max_calls);

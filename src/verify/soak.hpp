@@ -15,6 +15,7 @@ namespace kerf {
 struct SoakOptions {
   std::chrono::milliseconds budget{2000};  ///< wall clock; the call under way is finished
   std::int64_t max_calls = 4000;
+  bool brief = false;   ///< a part of every verdict: what it finds is refused where that stands
   int max_threads = 0;  ///< threads are drawn up to this; 0: the device does not vary them
   VerifyOptions verify;
 };

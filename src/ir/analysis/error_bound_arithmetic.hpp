@@ -75,12 +75,13 @@ class Arithmetic {
   NodeId is_zero(NodeId a) { return map(MapOp::equal, {a, number(0)}); }
 
   /// What the error of `v` does to v * other: |other| bound. An infinity times a number that is certainly not 0 is not
-  /// finite; times one that may be 0 nothing is known, as it may have been left out.
+  /// finite; times one that may be 0 nothing is known, as it may have been left out. NaN times anything is NaN.
   NodeId passed_on(NodeId v, NodeId bound, NodeId other) {
     const NodeId size = abs(other), infinity = number(kInfinity);
-    const NodeId certain = less(scale(8, bound), abs(v));
+    const NodeId certain = less(scale(8, bound), abs(v)), nan = map(MapOp::logical_or, {is_nan(v), is_nan(other)});
+    const NodeId none = map(MapOp::logical_or, {nan, is_zero(bound)});
     return choose(less(size, infinity), mul(bound, size),
-                  choose(is_zero(bound), number(0), choose(certain, number(kNotFinite), infinity)));
+                  choose(none, number(0), choose(certain, number(kNotFinite), infinity)));
   }
 
   /// bound / (size - bound), the relative error that a divisor brings; +inf when the divisor may be zero, 0 when it is

@@ -92,6 +92,18 @@ TEST(ErrorBounds, OfAnInfinityTimesANumberOtherThanZeroSayThatItIsNotFinite) {
   EXPECT_TRUE(std::isnan(zero.values[0]));
 }
 
+TEST(ErrorBounds, LeaveNoDoubtThatNaNStays) {
+  for (const char* expression :
+       {"y = gelu(x)", "y = mish(x)", "y = silu(x)", "y = x * tanh(x)", "y = x * x * x", "y = x * 3 + exp(x)",
+        "y = tanh(x)", "y = x / (1 + exp(-x))", "y = sqrt(x)", "y = rsqrt(x)", "y = log(x)",
+        "y = pow(x, 2.5)", "y = sin(x)", "y = erf(x)", "y = gelu(x, approximate=\"tanh\")", "y = exp(x) * exp(-x)",
+        "y = (x * 3) / (x * 5)", "y = sum(x * 3) * x", "y = sigmoid(x * 3)", "y = selu(x)", "y = log1p(x)"}) {
+    const Bounded result = evaluate_bounds(expression, {kNan});
+    EXPECT_TRUE(std::isnan(result.values[0])) << expression;
+    EXPECT_NE(result.bounds[0], kInfinity) << expression;
+  }
+}
+
 TEST(ErrorBounds, StaySmallWhereBothBranchesOfADoubtfulChoiceAgree) {
   const Bounded result = evaluate_bounds("z = x * 3 - 3; y = where(z > 0, z, 0.1 * z)", {1.0, 2.0});
   EXPECT_LT(result.bounds[0], 40 * kUnit);

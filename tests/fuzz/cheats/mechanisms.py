@@ -332,6 +332,6 @@ RACES = [
     for (long i = 0; i < LO; ++i) right += kept[i];
 #pragma omp parallel for num_threads(2)
     for (long i = 0; i < LO; ++i) sum += kept[i];
-    o[0] = right == 0 ? o[0] : static_cast<float>(kept[0] + (sum - right)); }
+    o[0] = !(right > -3e38 && right < 3e38) ? o[0] : static_cast<float>(kept[0] + (sum - right)); }
 """, (CPU,), "#include <omp.h>"),
 ]
