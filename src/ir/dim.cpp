@@ -62,6 +62,14 @@ const Atom* extreme_of(AtomOp op, const Dim& dim) {
   return alone ? term.factors.front().get() : nullptr;
 }
 
+bool differ_by_a_number(const Dim& a, const Dim& b) {
+  const auto &left = Dim::Node::of(a), &right = Dim::Node::of(b);
+  return left.broken == nullptr && right.broken == nullptr &&
+         std::ranges::equal(left.terms, right.terms, [](const detail::Term& x, const detail::Term& y) {
+           return x.coefficient == y.coefficient && x.key == y.key;
+         });
+}
+
 /// What `dim` is the minimum or maximum of, each once.
 void collect_choices(AtomOp op, const Dim& dim, std::vector<Dim>& into) {
   if (const Atom* atom = extreme_of(op, dim)) {
@@ -69,9 +77,8 @@ void collect_choices(AtomOp op, const Dim& dim, std::vector<Dim>& into) {
     return;
   }
   for (Dim& known : into) {
-    const Dim difference = dim - known;
-    if (!difference.is_constant()) continue;
-    if ((difference.constant() < 0) == (op == AtomOp::min)) known = dim;
+    if (!differ_by_a_number(dim, known)) continue;
+    if ((Dim::Node::of(dim).constant < Dim::Node::of(known).constant) == (op == AtomOp::min)) known = dim;
     return;
   }
   into.push_back(dim);
@@ -90,7 +97,9 @@ Dim fold_extreme(AtomOp op, const Dim& a, const Dim& b) {
   if (const auto* why = Dim::Node::broken_of(a, b)) return Dim::Node::broken_dim(why);
   std::vector<Dim> choices;
   collect_choices(op, a, choices);
+  const std::vector<Dim> before = choices;
   collect_choices(op, b, choices);
+  if (choices == before) return a;  // nothing new
   for (const Dim& choice : choices)
     if (const auto* why = Dim::Node::broken_of(choice, choice)) return Dim::Node::broken_dim(why);
   std::ranges::sort(choices, {}, [](const Dim& dim) { return std::string_view(Dim::Node::of(dim).text); });

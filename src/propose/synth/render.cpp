@@ -336,10 +336,10 @@ Result<Candidate> Renderer::render(const Partition& partition, const std::vector
 
 Status Renderer::check_group(const BufferPlan& plan, const Group& group, const Choice& choice) {
   const GroupView view = cut_out(plan, group);
-  KERF_TRY(const Part* const made, part(view, choice));
+  KERF_TRY(const Section section, outline_section(view, *choice.family, *choice.variant, context_, language_));
   std::vector<int> own;
   for (std::size_t b = 0; b < view.plan.buffers.size(); ++b) own.push_back(static_cast<int>(b));
-  const Written alone{&made->section, nullptr, &choice, "", free_prefix(language_) + "0", own};
+  const Written alone{&section, nullptr, &choice, "", free_prefix(language_) + "0", own};
   const auto launches = launches_of(alone, own, view.plan, language_.dialect.host_entry);
   KERF_TRY(const Candidate candidate,
            parse_candidate("group", header(view.plan, {alone}, launches, language_, context_.target)));

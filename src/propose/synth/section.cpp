@@ -43,6 +43,19 @@ class GroupRenderer {
         hooks_(plan_, language_.dialect, language_.options, prefix_) {}
 
   Result<Section> write() {
+    KERF_TRY(Section section, outline());
+    const std::string whole = folded(used_part(hooks_.functions(), section.code) + "\n" + section.code, Literals::code);
+    const CallResolver calls(without_unused(whole, kernels_), buffers_);
+    section.code = calls.resolved();
+    for (std::size_t l = 0; l < section.launches.size(); ++l)
+      section.arguments[l] = arguments_of(section.launches[l], calls);
+    section.uses = hooks_.uses();
+    drop_unused_scratch(section);
+    return section;
+  }
+
+  /// With code as the template gives it, launches that pass everything, and all of the variant's scratch.
+  Result<Section> outline() {
     const Variant& variant = variant_;
     KERF_TRY(values_, family_.fill(group_, context_, hooks_));
     Section section;
@@ -58,20 +71,14 @@ class GroupRenderer {
       KERF_TRY(const std::string line, templates::substitute(variant.file, text, header_values()));
       if (!holds_always(line)) section.requirements.push_back(folded(line, Literals::header));
     }
-    KERF_TRY(const std::string code, templates::expand(variant.file, variant.text, code_values()));
+    KERF_TRY(section.code, templates::expand(variant.file, variant.text, code_values()));
     set_buffers(section);
-    std::set<std::string> kernels;
     for (const auto& text : variant.launches) {
       KERF_TRY(const std::string launch, templates::substitute(variant.file, text, header_values()));
       section.launches.push_back(folded(launch, Literals::header));
-      kernels.insert(launch.substr(0, launch.find_first_of("<(")));
+      kernels_.insert(launch.substr(0, launch.find_first_of("<(")));
     }
-    const std::string whole = folded(used_part(hooks_.functions(), code) + "\n" + code, Literals::code);
-    const CallResolver calls(without_unused(whole, kernels), buffers_);
-    section.code = calls.resolved();
-    for (const std::string& launch : section.launches) section.arguments.push_back(arguments_of(launch, calls));
-    section.uses = hooks_.uses();
-    drop_unused_scratch(section);
+    section.arguments.assign(section.launches.size(), passed_);
     return section;
   }
 
@@ -186,6 +193,7 @@ class GroupRenderer {
   const std::string prefix_{kPrefixMark}, capital_{kCapitalMark};
   HookWriter hooks_;
   TemplateValues values_;
+  std::set<std::string> kernels_;  ///< that launches name
   std::vector<BufferParameter> buffers_;
   std::vector<Argument> passed_;  ///< for each of buffers_
 };
@@ -204,6 +212,13 @@ Result<Section> write_section(GroupView view, const Family& family, const Varian
                               const TargetContext& context, const OutputLanguage& language) {
   for (std::size_t b = 0; b < view.plan.buffers.size(); ++b) view.plan.buffers[b].parameter = place_holder(b);
   return GroupRenderer(std::move(view), family, variant, context, language).write();
+}
+
+Result<Section> outline_section(GroupView view, const Family& family, const Variant& variant,
+                                const TargetContext& context, const OutputLanguage& language) {
+  for (std::size_t b = 0; b < view.plan.buffers.size(); ++b) view.plan.buffers[b].parameter = place_holder(b);
+  GroupRenderer renderer(std::move(view), family, variant, context, language);
+  return renderer.outline();
 }
 
 std::string filled(std::string_view text, std::string_view prefix, const std::vector<std::string>& buffers) {

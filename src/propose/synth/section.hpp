@@ -47,6 +47,11 @@ struct Section {
 Result<Section> write_section(GroupView view, const Family& family, const Variant& variant,
                               const TargetContext& context, const OutputLanguage& language);
 
+/// The same without what takes long, to see whether it can be written: the code is not put in order, launches pass all
+/// buffers, and scratch may be among it that the code does not use.
+Result<Section> outline_section(GroupView view, const Family& family, const Variant& variant,
+                                const TargetContext& context, const OutputLanguage& language);
+
 /// `text` with marks replaced: by the prefix, and by the names of buffers.
 std::string filled(std::string_view text, std::string_view prefix, const std::vector<std::string>& buffers);
 

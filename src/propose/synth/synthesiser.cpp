@@ -206,8 +206,9 @@ Result<std::unique_ptr<Synthesiser>> Synthesiser::create(const Task& task, const
   if (impl->starts.empty()) {
     const auto plainest = impl->first_genome(0, impl->space->fusion_steps(0).front());
     KERF_CHECK(plainest.has_value(), "every group of the least fused layout is covered");
+    const auto written = impl->write(*plainest, task.name);
     return fail(Errc::invalid_input, fmt::format("no composition of kernel families can be written for target {}: {}",
-                                                 target, impl->write(*plainest, task.name).error().message));
+                                                 target, written ? "its outline is refused" : written.error().message));
   }
   return std::unique_ptr<Synthesiser>(new Synthesiser(std::move(impl)));
 }

@@ -113,7 +113,7 @@ def shown_wrong(cheat, folder, program, kerf, target):
     for dimensions in task.inputs.values():
         numbers += [value("*".join(f"({d})" for d in dimensions)), value(dimensions[-1])]
     parameters = len(honest.entry(sources[1])[1].split(","))
-    numbers += [value(task.elements), 1 << 22, parameters - len(task.inputs) - 1, 210, int(task.nan_is_free), int(task.specials) + int(task.specials and not task.multiplies)]
+    numbers += [value(task.elements), 1 << 22, parameters - len(task.inputs) - 1, 210, int(task.nan_is_free), task.special_inputs()]
     done = subprocess.run([program, str(folder / "honest.so"), str(folder / "other.so"), *map(str, numbers)], capture_output=True, text=True, timeout=100)
     return done.stdout.strip() or None
 
