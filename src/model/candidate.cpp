@@ -19,7 +19,7 @@ constexpr std::size_t kMaxTunables = 2048;
 constexpr std::size_t kMaxValues = 64;
 constexpr std::size_t kMaxRequirements = 4096;
 constexpr std::size_t kMaxScratch = 1024;
-constexpr std::size_t kMaxLaunches = 2048;
+constexpr std::size_t kMaxLaunches = 8192;  // the oracle of a network of 120 layers has 2200
 constexpr std::size_t kMaxArgs = 256;
 
 const std::vector<std::string> kKeys = {"target", "tune", "require", "scratch", "launch"};

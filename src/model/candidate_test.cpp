@@ -123,10 +123,10 @@ TEST(ParseCandidate, BoundsWhatAHeaderCanAskFor) {
   std::string tunables, values, launches;
   for (int i = 0; i < 2049; ++i) tunables += "tune: T" + std::to_string(i) + " = {1}\n";
   for (int i = 0; i < 65; ++i) values += (i ? ", " : "") + std::to_string(i);
-  for (int i = 0; i < 2049; ++i) launches += "launch: k<<<1, 1>>>(y)\n";
+  for (int i = 0; i < 8193; ++i) launches += "launch: k<<<1, 1>>>(y)\n";
   EXPECT_NE(error_of(tunables).find("more than 2048 tunables"), std::string::npos);
   EXPECT_NE(error_of("tune: N = {" + values + "}\n").find("more than 64 values"), std::string::npos);
-  EXPECT_NE(error_of(launches).find("more than 2048 launches"), std::string::npos);
+  EXPECT_NE(error_of(launches).find("more than 8192 launches"), std::string::npos);
   EXPECT_NE(error_of(std::string((1 << 20) + 1, '#')).find("larger than"), std::string::npos);
 }
 
