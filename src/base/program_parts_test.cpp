@@ -19,7 +19,8 @@ std::string program(int count) {
   for (int i = 0; i < count; ++i) {
     const std::string number = std::to_string(i);
     text += "__device__ float f" + number + "(float x) { return x + " + number + "; }\n";
-    const std::string heads[] = {"KERNEL", "KERNEL_OF(64 * (1 + 1))", "extern \"C\" __global__ void __launch_bounds__(32)"};
+    const std::string heads[] = {"KERNEL", "KERNEL_OF(64 * (1 + 1))",
+                                 "extern \"C\" __global__ void __launch_bounds__(32)"};
     text += heads[i % 3] + " k" + number + "(float* x) {  // }\n  if (x) { x[0] = f" + number + "(x[0]); }\n" +
             std::string(static_cast<std::size_t>(i), ';') + "}\n";
   }

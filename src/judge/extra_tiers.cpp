@@ -114,8 +114,8 @@ Result<Judge::Stop> Judge::check_after_timing(Trial& trial, std::size_t shape, b
   return Stop{};
 }
 
-/// A hundred calls more on the smallest shape, by changing numbers of threads: a lost update in one call of thirty would
-/// else be seen by luck. Where calls take long, or kernels run elsewhere, that is left to the soak.
+/// A hundred calls more on the smallest shape, by changing numbers of threads: a lost update in one call of thirty
+/// would else be seen by luck. Where calls take long, or kernels run elsewhere, that is left to the soak.
 Result<Judge::Stop> Judge::check_races(Trial& trial) {
   const DeviceFacts& facts = tools_.target.device->facts();
   if (!facts.runs_on_host || facts.compute_units < 2) return Stop{};

@@ -106,7 +106,7 @@ bool usable(const SlotReport& report) {
 int timed_sets(const Task& task, const ShapeSet& shape, int at_least) {
   const double elements = elements_of(task, shape);
   if (elements < 1 << 21) return std::max(at_least, 12);  // every pattern
-  if (elements > 1 << 26) return at_least;  // each takes room on the device, or time to make it again
+  if (elements > 1 << 26) return at_least;                // each takes room on the device, or time to make it again
   return std::max(at_least, elements < 1 << 23 ? 6 : 4);
 }
 
@@ -197,8 +197,7 @@ Result<bool> ShapeContext::add_data(const Inputs& inputs, Kind kind, LoadedBasel
         oracle::widen_to_resolution(data->honest[k], data_.front()->honest[k]);
       KERF_TRY(const auto draws, oracle::input_draws(inputs.task, inputs.shape, draw_of(inputs, kind)));
       const bool of_rows = kind.pattern == Pattern::rows || std::ranges::any_of(draws, oracle::is_constant);
-      if (of_rows && oracle::has_reductions(inputs.task))
-        std::ranges::for_each(data->honest, oracle::widen_for_rows);
+      if (of_rows && oracle::has_reductions(inputs.task)) std::ranges::for_each(data->honest, oracle::widen_for_rows);
       data->allowances.clear();
       for (const auto& honest : data->honest) data->allowances.push_back(oracle::allowance_of(honest));
     }

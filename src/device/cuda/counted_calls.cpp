@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/driver.hpp"
+#include "device/cuda/modules.hpp"
 #include "worker/message.hpp"
 
 namespace kerf {
@@ -19,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t kFreeSharedBytes = 48 << 10;  // dynamic shared memory that needs no asking
 
-Status launch(const Driver& driver, const Modules& modules, const LaunchNumbers& numbers, std::vector<CUdeviceptr>& memory) {
+Status launch(const Driver& driver, const Modules& modules, const LaunchNumbers& numbers,
+              std::vector<CUdeviceptr>& memory) {
   KERF_TRY(const CUfunction function, modules.function(driver, numbers.kernel));
   if (numbers.shared_bytes > kFreeSharedBytes)
     KERF_CUDA(driver, cuFuncSetAttribute, function, kFunctionMaxDynamicShared, static_cast<int>(numbers.shared_bytes));

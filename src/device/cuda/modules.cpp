@@ -25,7 +25,8 @@ Result<CUfunction> Modules::function(const Driver& driver, const std::string& ke
     error = driver.cuModuleGetFunction(&function, module, kernel.c_str());
     if (error == kSuccess) return function;
   }
-  return fail(Errc::invalid_input, fmt::format("kernel '{}': {}", kernel, driver.describe("cuModuleGetFunction", error)));
+  return fail(Errc::invalid_input,
+              fmt::format("kernel '{}': {}", kernel, driver.describe("cuModuleGetFunction", error)));
 }
 
 void Modules::unload(const Driver& driver) {

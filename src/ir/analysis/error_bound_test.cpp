@@ -93,11 +93,27 @@ TEST(ErrorBounds, OfAnInfinityTimesANumberOtherThanZeroSayThatItIsNotFinite) {
 }
 
 TEST(ErrorBounds, LeaveNoDoubtThatNaNStays) {
-  for (const char* expression :
-       {"y = gelu(x)", "y = mish(x)", "y = silu(x)", "y = x * tanh(x)", "y = x * x * x", "y = x * 3 + exp(x)",
-        "y = tanh(x)", "y = x / (1 + exp(-x))", "y = sqrt(x)", "y = rsqrt(x)", "y = log(x)",
-        "y = pow(x, 2.5)", "y = sin(x)", "y = erf(x)", "y = gelu(x, approximate=\"tanh\")", "y = exp(x) * exp(-x)",
-        "y = (x * 3) / (x * 5)", "y = sum(x * 3) * x", "y = sigmoid(x * 3)", "y = selu(x)", "y = log1p(x)"}) {
+  for (const char* expression : {"y = gelu(x)",
+                                 "y = mish(x)",
+                                 "y = silu(x)",
+                                 "y = x * tanh(x)",
+                                 "y = x * x * x",
+                                 "y = x * 3 + exp(x)",
+                                 "y = tanh(x)",
+                                 "y = x / (1 + exp(-x))",
+                                 "y = sqrt(x)",
+                                 "y = rsqrt(x)",
+                                 "y = log(x)",
+                                 "y = pow(x, 2.5)",
+                                 "y = sin(x)",
+                                 "y = erf(x)",
+                                 "y = gelu(x, approximate=\"tanh\")",
+                                 "y = exp(x) * exp(-x)",
+                                 "y = (x * 3) / (x * 5)",
+                                 "y = sum(x * 3) * x",
+                                 "y = sigmoid(x * 3)",
+                                 "y = selu(x)",
+                                 "y = log1p(x)"}) {
     const Bounded result = evaluate_bounds(expression, {kNan});
     EXPECT_TRUE(std::isnan(result.values[0])) << expression;
     EXPECT_NE(result.bounds[0], kInfinity) << expression;

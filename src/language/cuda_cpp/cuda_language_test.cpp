@@ -256,8 +256,9 @@ TEST_F(CudaLanguageTest, CompilersRunInTheSandbox) {
 std::string many_kernels(const std::string& more, const std::string& last) {
   std::string text = more;
   for (int i = 0; i < 14; ++i)
-    text += fmt::format("extern \"C\" __global__ void __launch_bounds__(32) k{}(float* x) {{\n  x[threadIdx.x] += {}.5f;\n  {}\n}}\n", i, i,
-                        i == 13 ? last : "");
+    text += fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__(32) k{}(float* x) {{\n  x[threadIdx.x] += {}.5f;\n  {}\n}}\n",
+        i, i, i == 13 ? last : "");
   return text;
 }
 

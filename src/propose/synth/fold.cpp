@@ -66,8 +66,7 @@ class Folding {
 
   /// Ends an operand, so that an operator behind it has two.
   bool ends_operand(std::size_t w) const {
-    return is_any(w, ")]") || (w < size() && word(w).kind == CTokenKind::number) ||
-           (is_name(w) && !is(w, "return"));
+    return is_any(w, ")]") || (w < size() && word(w).kind == CTokenKind::number) || (is_name(w) && !is(w, "return"));
   }
   /// Begins an expression: nothing on the left binds what follows.
   bool begins(std::size_t w) const { return w == 0 ? header_ : is_any(w - 1, "([{,=<>?:;") || is(w - 1, "return"); }

@@ -28,9 +28,9 @@ struct Function {
 
 /// The functions outside of others and of structures.
 std::vector<Function> functions_of(const Tokens& tokens) {
-  constexpr std::array<std::string_view, 7> kNotNames{
-      "__attribute__",       "__launch_bounds__",    "alignas", "_Pragma",
-      "KERF_KERNEL_THREADS", "KERF_KERNEL_RESIDENT", "__align__"};
+  constexpr std::array<std::string_view, 7> kNotNames{"__attribute__", "__launch_bounds__",   "alignas",
+                                                      "_Pragma",       "KERF_KERNEL_THREADS", "KERF_KERNEL_RESIDENT",
+                                                      "__align__"};
   std::vector<Function> functions;
   for (std::size_t t = 0, start = 0; t < tokens.size();) {
     if (starts_directive(tokens[t])) {

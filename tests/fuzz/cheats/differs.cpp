@@ -29,8 +29,10 @@ void fill(Buffer& x, long row, int family, int specials, std::mt19937_64& random
     double v = offset + scale * bell(random);
     if (family == 5 && random() % 64 == 0) {
       v = -1e9;
-      if (random() % 3 == 0 && specials % 2 == 1) v = std::numeric_limits<double>::quiet_NaN();
-      else if (random() % 2 == 0 && specials >= 2) v = std::numeric_limits<double>::infinity();
+      if (random() % 3 == 0 && specials % 2 == 1)
+        v = std::numeric_limits<double>::quiet_NaN();
+      else if (random() % 2 == 0 && specials >= 2)
+        v = std::numeric_limits<double>::infinity();
     }
     if (family == 6) v = std::round(v);
     x[i] = static_cast<float>(v);
