@@ -56,11 +56,20 @@ std::string written(const Shape& shape) {
   return text;
 }
 
+/// A whole network has hundreds of inputs; the rest is for --json.
+std::string first_few(std::vector<std::string> parts) {
+  constexpr std::size_t kShown = 12;
+  const std::size_t left = parts.size() > kShown + 1 ? parts.size() - kShown : 0;
+  if (left == 0) return join(parts, ", ");
+  parts.resize(kShown);
+  return fmt::format("{} and {} more (--json has all)", join(parts, ", "), left);
+}
+
 std::string tensors_text(const std::vector<ir::TensorType>& tensors) {
   std::vector<std::string> parts;
   for (const auto& tensor : tensors)
     parts.push_back(fmt::format("{} {}{}", tensor.name, dtype_name(tensor.dtype), written(tensor.shape)));
-  return join(parts, ", ");
+  return first_few(std::move(parts));
 }
 
 Result<std::vector<ShapeFacts>> gather(const Task& task, const Environment& environment,
@@ -185,9 +194,9 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
   const Style& style = console.out_style;
   auto& out = console.out;
   out << paint(task.name, Colour::bold, style) << "  " << one_line(task.description) << "\n";
-  out << fmt::format("  inputs     {}\n  outputs    {}\n  precision  {}\n  id         {}\n\n",
-                     tensors_text(task.inputs), tensors_text(task.outputs), precision_name(task.precision),
-                     task.id.substr(0, 16));
+  out << fitted(fmt::format("  inputs     {}\n", tensors_text(task.inputs)), style)
+      << fitted(fmt::format("  outputs    {}\n", tensors_text(task.outputs)), style)
+      << fmt::format("  precision  {}\n  id         {}\n\n", precision_name(task.precision), task.id.substr(0, 16));
   out << shapes_table(shapes, style);
   const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   for (const ShapeFacts& shape : shapes)
@@ -203,7 +212,7 @@ void print(const Task& task, const std::vector<ShapeFacts>& shapes, const Admiss
   if (admission.admitted)
     out << "\n"
         << fitted(fmt::format("{}: trivial candidates fail as they must ({})\n",
-                              paint("admitted", Colour::green, style), join(admission.tried, ", ")),
+                              paint("admitted", Colour::green, style), first_few(admission.tried)),
                   style);
   for (const std::string& note : admission.notes) out << remark("note: " + note + "\n", style);
   if (!admission.idle.empty())
