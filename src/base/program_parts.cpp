@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -14,6 +15,33 @@ namespace {
 constexpr std::size_t kLeastKernels = 12;
 constexpr std::size_t kKernelsPerPart = 6;
 constexpr std::size_t kMostParts = 16;
+
+/// Unrolls loops and does nothing else: `words` of a directive behind "pragma", or of a string.
+bool only_unrolls(std::string_view words) {
+  const std::size_t begin = words.find_first_not_of(" \t\"");
+  return begin != std::string_view::npos && words.substr(begin).starts_with("unroll");
+}
+
+/// Whether a definition may mean something to those behind it: counters, macros that are pasted together or changed by
+/// pragmas, friends that come into being where a template is used. Without these, and without directives of its own
+/// that define or include anything, a kernel can be left out and the others are what they were.
+bool tells_others(const std::vector<CToken>& tokens) {
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const auto behind = [&](std::size_t n) {
+      return t + n < tokens.size() ? std::string_view(tokens[t + n].text) : "";
+    };
+    const CToken& token = tokens[t];
+    if (token.is("friend") || token.is("__COUNTER__") || (token.is("#") && behind(1) == "#")) return true;
+    if (token.is("_Pragma") && !(behind(1) == "(" && only_unrolls(behind(2)))) return true;
+    if (starts_directive(token) && behind(1) == "pragma" && !only_unrolls(behind(2))) return true;
+  }
+  return false;
+}
+
+bool is_harmless_directive(std::string_view name) {
+  constexpr std::string_view kHarmless[] = {"pragma", "if", "ifdef", "ifndef", "elif", "else", "endif"};
+  return std::ranges::find(kHarmless, name) != std::end(kHarmless);
+}
 
 /// Macros whose text begins kernels: "#define KERF_KERNEL extern "C" __global__ void" has __global__ in it.
 std::set<std::string> kernel_words(const std::vector<CToken>& tokens) {
@@ -48,8 +76,13 @@ std::map<std::string, std::vector<SourceRange>> kernel_definitions(const std::ve
   std::vector<const CToken*> declaration;
   bool directive = false, is_kernel = false;
   int depth = 0;
-  for (const CToken& token : tokens) {
+  bool changes_macros = false;  // the declaration does
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const CToken& token = tokens[t];
     if (token.first) directive = starts_directive(token);
+    if (directive && token.first && !declaration.empty() && t + 1 < tokens.size() &&
+        !is_harmless_directive(tokens[t + 1].text))
+      changes_macros = true;
     if (directive) continue;
     declaration.push_back(&token);
     is_kernel = is_kernel || (depth == 0 && words.contains(token.text));
@@ -57,11 +90,11 @@ std::map<std::string, std::vector<SourceRange>> kernel_definitions(const std::ve
     if (token.is("}")) --depth;
     const bool ends = depth == 0 && (token.is(";") || token.is("}"));
     if (!ends) continue;
-    if (is_kernel && token.is("}"))
+    if (is_kernel && token.is("}") && !changes_macros)
       if (const std::string name = defined_name(declaration); !name.empty())
         found[name].push_back({declaration.front()->begin, token.end});
     declaration.clear();
-    is_kernel = false;
+    is_kernel = changes_macros = false;
   }
   return found;
 }
@@ -71,7 +104,9 @@ std::map<std::string, std::vector<SourceRange>> kernel_definitions(const std::ve
 std::vector<std::vector<SourceRange>> program_parts(std::string_view source, const std::vector<std::string>& kernels) {
   const std::set<std::string> names(kernels.begin(), kernels.end());
   if (names.size() < kLeastKernels) return {};
-  const auto defined = kernel_definitions(lex_c(source));
+  const auto tokens = lex_c(source);
+  if (tells_others(tokens)) return {};
+  const auto defined = kernel_definitions(tokens);
   std::vector<SourceRange> ranges;
   for (const auto& name : names) {
     const auto found = defined.find(name);

@@ -16,8 +16,9 @@ struct SourceRange {
 
 /// For each part what it leaves out of `source`, in rising order: the definitions of all of `kernels` that are another
 /// part's. Parts have about as much text of their own each, and depend on nothing but the arguments. Empty where
-/// `kernels` are too few to be worth it, or where one of them is not defined exactly once at the top level of the text
-/// (in a namespace, by a macro, in an included file).
+/// `kernels` are too few to be worth it, where one of them is not defined exactly once at the top level of the text
+/// (in a namespace, by a macro, in an included file), and where a kernel might mean something to others: what is judged
+/// is what the whole text says.
 std::vector<std::vector<SourceRange>> program_parts(std::string_view source, const std::vector<std::string>& kernels);
 
 /// `source` with blanks for these ranges; lines keep their numbers.

@@ -64,5 +64,20 @@ TEST(ProgramParts, AreNoneWhereKernelsAreFewOrNotFoundForSure) {
   EXPECT_TRUE(program_parts("", names(12)).empty());
 }
 
+TEST(ProgramParts, AreNoneWhereAKernelMayMeanSomethingToOthers) {
+  const auto with = [](const std::string& before, const std::string& inside) {
+    return program_parts(before + program(12) + "KERNEL k12(float* x) {\n" + inside + "\n}\n", names(13)).size();
+  };
+  EXPECT_EQ(with("", "x[0] = 1;"), 2u);
+  EXPECT_EQ(with("#pragma unroll 1\n#define MANY _Pragma(\"unroll\")\n", "MANY\n#pragma unroll\n#if 1\n;\n#endif"), 2u);
+  for (const char* inside : {"#define CHEAT 1", "#undef KERNEL", "#line 1", "#include \"more\"", "x[0] = __COUNTER__;",
+                             "#pragma push_macro(\"a\")", "_Pragma(\"push_macro(\\\"a\\\")\")", "int a ## b;",
+                             "struct S { friend int f(S); };"})
+    EXPECT_EQ(with("", inside), 0u) << inside;
+  EXPECT_EQ(with("#define DO(text) _Pragma(#text)\n", ""), 0u);
+  const std::string between = "KERNEL k12(float* x,\n#define CHEAT 1\n  float* y) { }\n";
+  EXPECT_EQ(program_parts(program(12) + between, names(13)).size(), 0u);
+}
+
 }  // namespace
 }  // namespace kerf
