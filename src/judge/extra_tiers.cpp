@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,8 +18,8 @@ namespace {
 /// Splits of the rows of shapes other than the smallest, whose calls take longer.
 constexpr int kLargeSplits = 4;
 
-constexpr std::chrono::milliseconds kRaceBudget{60};
-constexpr std::int64_t kRaceCalls = 150;
+constexpr std::chrono::milliseconds kRaceBudget{30};
+constexpr std::int64_t kRaceCalls = 100;
 
 /// The bits of a result that is not a number are nobody's promise.
 bool has_nan(const oracle::DataSet& data) {
@@ -114,11 +115,14 @@ Result<Judge::Stop> Judge::check_after_timing(Trial& trial, std::size_t shape, b
   return Stop{};
 }
 
-/// A hundred calls more on the smallest shape, by changing numbers of threads: a lost update in one call of thirty
-/// would else be seen by luck. Where calls take long, or kernels run elsewhere, that is left to the soak.
+/// Many calls more on the smallest shape, by changing numbers of threads: a lost update in one call of thirty would
+/// else be seen by luck. Where calls take long, or kernels run elsewhere, that is left to the soak; so it is where C++
+/// does not speak of OpenMP.
 Result<Judge::Stop> Judge::check_races(Trial& trial) {
   const DeviceFacts& facts = tools_.target.device->facts();
-  if (!facts.runs_on_host || facts.compute_units < 2) return Stop{};
+  const bool has_threads =
+      !tools_.target.language->dialect().host_entry || trial.candidate.source.find("omp") != std::string::npos;
+  if (!facts.runs_on_host || facts.compute_units < 2 || !has_threads) return Stop{};
   Rng rng = Rng(options_.seed).fork("races " + trial.candidate.id);
   ShapeContext& context = *contexts_.front();
   SoakOptions options;
